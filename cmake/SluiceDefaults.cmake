@@ -1,0 +1,56 @@
+# Compiler settings and the two helpers by which every module and test is declared.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Everything may end up inside a user's process: nothing is visible but what a file exports.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+find_program(SLUICE_CCACHE ccache)
+if(SLUICE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLUICE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${SLUICE_CCACHE})
+endif()
+
+add_library(sluice_flags INTERFACE)
+target_compile_options(sluice_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(SLUICE_WERROR)
+  target_compile_options(sluice_flags INTERFACE -Werror)
+endif()
+if(SLUICE_SANITIZE STREQUAL "address")
+  target_compile_options(sluice_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_link_options(sluice_flags INTERFACE -fsanitize=address,undefined)
+elseif(SLUICE_SANITIZE STREQUAL "thread")
+  target_compile_options(sluice_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer -g1)
+  target_link_options(sluice_flags INTERFACE -fsanitize=thread)
+elseif(SLUICE_SANITIZE)
+  message(FATAL_ERROR "SLUICE_SANITIZE is '${SLUICE_SANITIZE}'; use address or thread")
+endif()
+
+# sluice_module(NAME SOURCES a.cpp ... LINK lib ...) declares the static library sluice_NAME.
+function(sluice_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(sluice_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(sluice_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(sluice_${name} PUBLIC ${ARG_LINK} PRIVATE sluice_flags)
+endfunction()
+
+# sluice_test(NAME SOURCES a_test.cpp ... LINK lib ...) declares the GoogleTest program NAME in
+# tests/<module>/ and registers each of its tests with ctest.
+function(sluice_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} sluice_flags GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,39 @@
+// Specialise, then analyse: one kernel's PTX and the shape of a launch give a footprint.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "analysis/footprint.hpp"
+#include "base/result.hpp"
+#include "ptx/syntax.hpp"
+
+namespace sluice::analysis {
+
+// KernelAnalysis is one kernel, lifted once, ready to be specialised for any launch shape.
+//
+//   auto analysis = KernelAnalysis::create(module, "stencil");
+//   Footprint f = (*analysis)->footprint({.grid = {8, 8}, .block = {2, 2}, .shape_values = {16}});
+//
+// Not thread-safe: one call at a time for each object; distinct objects are independent.
+class KernelAnalysis {
+ public:
+  // create() lifts the kernel and finds its pointer slots and shape scalars. An error where the
+  // kernel is missing or cannot be lifted.
+  static Result<std::unique_ptr<KernelAnalysis>> create(const ptx::Module& module,
+                                                        std::string_view kernel);
+  ~KernelAnalysis();
+
+  const KernelSignature& signature() const;
+
+  // footprint() analyses one shape. It never fails: what cannot be bounded is whole_buffer, and
+  // what cannot be understood makes the footprint opaque, each with its reason.
+  Footprint footprint(const LaunchShape& shape);
+
+ private:
+  struct State;
+  explicit KernelAnalysis(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::analysis

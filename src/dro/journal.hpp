@@ -1,0 +1,54 @@
+// The journal: one line of JSON for each thing that happened, each line sealed with a checksum.
+// docs/journal.md describes the format.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "dro/tracker.hpp"
+
+namespace sluice::dro {
+
+// LaunchDetails is what people want to know of a launch beside its dependences.
+struct LaunchDetails {
+  std::string kernel;
+  Dim3 grid;
+  Dim3 block;
+  uint64_t stream = 0;  // 0: the default stream, else counted from 1 in order of first use
+};
+
+// JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on
+// a thread of its own; the tracker's thread only appends. Destruction writes all that is left.
+class JournalWriter : public Observer {
+ public:
+  // open() creates (or truncates) `path` and writes the header. An error says why it cannot.
+  static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, Rule rule,
+                                                     const std::string& program);
+  ~JournalWriter() override;
+
+  // describe_launch() gives the details of the launch whose on_launch() or on_opaque_launch()
+  // comes next: both end up in one line.
+  void describe_launch(const LaunchDetails& details);
+
+  // flush() returns when every record so far is in the file.
+  void flush();
+
+  void on_buffer_created(BufferId, uint64_t bytes) override;
+  void on_buffer_destroyed(BufferId) override;
+  void on_footprint(FootprintId, const analysis::Footprint&) override;
+  void on_edge_table(EdgeTableId, const EdgeTable&) override;
+  void on_dro(const Dro&) override;
+  void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) override;
+  void on_opaque_launch(LaunchNumber, const std::string& reason) override;
+  void on_host_write(BufferId, uint64_t begin, uint64_t end) override;
+  void on_warning(const std::string&) override;
+
+ private:
+  struct State;
+  explicit JournalWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::dro

@@ -1,0 +1,51 @@
+/* The private table of Sluice's CPU device, handed out by cuGetExportTable under a UUID of our
+ * own. Where a driver has it, its kernels can be run block by block. Plain C: it is an ABI. */
+#ifndef SLUICE_HOSTCUDA_BLOCK_ABI_H
+#define SLUICE_HOSTCUDA_BLOCK_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SluiceBlockLaunch is one launch as a block function reads it. */
+typedef struct SluiceBlockLaunch {
+  const void* parameters; /* the parameter block, laid out as PTX lays out .param */
+  uint32_t grid[3];
+  uint32_t dynamic_shared_bytes;
+} SluiceBlockLaunch;
+
+/* A block function runs blocks first_block .. first_block + block_count - 1 (linear, x fastest)
+ * of `launch`. `scratch` is memory of the calling thread alone, of at least the bytes asked for,
+ * aligned to 64; its content need not be kept between calls. */
+typedef void (*SluiceBlockFunction)(const SluiceBlockLaunch* launch, uint32_t first_block,
+                                    uint32_t block_count, void* scratch);
+
+typedef struct SluiceBlockCode {
+  SluiceBlockFunction function;
+  uint64_t scratch_bytes; /* shared memory, static and dynamic, and values kept across barriers */
+} SluiceBlockCode;
+
+/* SluiceHostDeviceTable. Results are CUresult values. */
+typedef struct SluiceHostDeviceTable {
+  size_t size; /* sizeof this table: later versions append */
+  /* Compiles (or finds) the code of `function`, a CUfunction or CUkernel, for one block size.
+   * The code lives until its module is unloaded. Thread-safe. */
+  int (*get_block_code)(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                        SluiceBlockCode* code);
+} SluiceHostDeviceTable;
+
+/* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */
+#define SLUICE_HOST_DEVICE_TABLE_UUID                                                    \
+  {                                                                                      \
+    0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, \
+        0x9a, 0x64                                                                       \
+  }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+// PTX kernels to machine code that runs whole blocks on one CPU thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dim3.hpp"
+#include "base/result.hpp"
+#include "hostcuda/block_abi.h"
+#include "ptx/syntax.hpp"
+
+namespace sluice::hostcuda {
+
+// KernelFacts is what a driver must know of a kernel before it compiles it.
+struct KernelFacts {
+  struct Parameter {
+    uint32_t offset = 0;  // bytes in the parameter block
+    uint32_t size = 0;
+  };
+  std::vector<Parameter> parameters;
+  uint32_t parameter_bytes = 0;
+  uint32_t static_shared_bytes = 0;
+  uint32_t max_threads = 1024;  // of a block: .maxntid's product, else the device's limit
+};
+
+// GlobalVariable is storage of a module-level .global or .const variable.
+struct GlobalVariable {
+  void* address = nullptr;
+  uint64_t bytes = 0;
+};
+
+// CompiledModule is one loaded PTX module: storage for its variables and, on demand, block code
+// for each (kernel, block size). Thread-safe.
+class CompiledModule {
+ public:
+  static Result<std::unique_ptr<CompiledModule>> create(ptx::Module module);
+  ~CompiledModule();
+
+  std::vector<std::string> kernel_names() const;
+  Result<KernelFacts> facts(std::string_view kernel) const;
+  // variable() returns the storage of a module variable, an error where there is none.
+  Result<GlobalVariable> variable(std::string_view name) const;
+
+  // block_code() compiles the kernel for one block size, once. Unsupported instructions and
+  // features come back as one clear error (kernel, PTX line, what).
+  Result<SluiceBlockCode> block_code(std::string_view kernel, const Dim3& block,
+                                     uint32_t dynamic_shared_bytes);
+
+ private:
+  struct State;
+  explicit CompiledModule(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::hostcuda

@@ -1,0 +1,37 @@
+// The megakernel on CPU threads: workers take tickets, wait for flags, run blocks, release flags.
+#pragma once
+
+#include <memory>
+
+#include "megakernel/layout.hpp"
+
+namespace sluice::megakernel {
+
+// HostExecutor owns the workers. Waiting workers spin briefly, then yield, then sleep; between
+// windows they take no CPU time.
+class HostExecutor {
+ public:
+  struct Config {
+    uint32_t workers = 0;  // 0: one for each processor this process may run on
+    Config& set_workers(uint32_t count) {
+      workers = count;
+      return *this;
+    }
+  };
+
+  explicit HostExecutor(const Config& config);
+  ~HostExecutor();
+
+  uint32_t workers() const;
+
+  // run() executes the window and returns when its last block is done; the calling thread works
+  // too. One call at a time. Flags hold the epoch of the window that last set them, so nothing is
+  // cleared between windows.
+  void run(const Window& window);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::megakernel

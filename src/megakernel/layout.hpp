@@ -1,0 +1,46 @@
+// The layout of a window's tables, as workers of either device read them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dim3.hpp"
+#include "dro/edge_table.hpp"
+#include "hostcuda/block_abi.h"
+
+namespace sluice::megakernel {
+
+// LaunchSlot is one launch of a window.
+struct LaunchSlot {
+  SluiceBlockCode code = {};
+  const SluiceBlockLaunch* launch = nullptr;  // outlives the window's execution
+  uint32_t block_count = 0;
+  uint32_t blocks_per_task = 1;
+  uint32_t first_flag = 0;        // flag of its task 0; task i has flag first_flag + i
+  uint32_t first_dependence = 0;  // into Window::dependences
+  uint32_t dependence_count = 0;
+};
+
+// SlotDependence is one dependence of a slot on an earlier slot of the same window.
+struct SlotDependence {
+  uint32_t master_slot = 0;
+  const dro::EdgeTable* edges = nullptr;  // outlives the window's execution
+};
+
+// Task is a run of neighbouring blocks of one slot. Its place in Window::tasks is its ticket.
+struct Task {
+  uint32_t slot = 0;
+  uint32_t first_block = 0;
+  uint32_t block_count = 0;
+};
+
+// Window is what the executor runs as one graph. Invariant: tasks is a topological order, that
+// is, every task that a task waits for stands before it.
+struct Window {
+  std::vector<LaunchSlot> slots;
+  std::vector<SlotDependence> dependences;
+  std::vector<Task> tasks;
+  uint32_t flag_count = 0;
+};
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,47 @@
+// PTX kernel to LLVM IR in NVVM's own dialect, so that what reads it reads any NVVM IR.
+//
+// Conventions of the IR:
+// - triple nvptx64-nvidia-cuda with NVVM's data layout; the kernel has calling convention
+//   ptx_kernel and an entry in !nvvm.annotations.
+// - a parameter `.param .u64 p` is an i64 argument named "p" (f32: float, f64: double, 8 to 64
+//   bit integers by width); `.param .align 8 .b8 s[24]` is `ptr byval([24 x i8]) align 8 %s`.
+//   Arguments stand in PTX order, one for each parameter.
+// - an address is an integer until it is used: a load from .global is
+//   `load T, (inttoptr i64 to ptr addrspace(1))`. Address spaces are NVVM's: 0 generic, 1 global,
+//   3 shared, 4 const, 5 local. cvta between generic and global is the identity on i64.
+// - %tid, %ctaid, %ntid, %nctaid, %laneid ... are calls of llvm.nvvm.read.ptx.sreg.*;
+//   bar.sync 0 is llvm.nvvm.barrier0; shuffles, votes and atomics are NVVM intrinsics and LLVM
+//   atomicrmw/cmpxchg.
+// - static .shared variables are addrspace(3) globals; the dynamic pool (`extern .shared`) is an
+//   external addrspace(3) global of type [0 x i8].
+// - integer arithmetic has no nsw/nuw, floating point no fast-math flags beyond what the PTX says
+//   (contraction only where PTX wrote fma or mad).
+// - each instruction that touches memory, branches or synchronises carries !sluice.ptx !{i32 line}.
+// - registers are promoted: the function is in SSA form.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "ptx/syntax.hpp"
+
+namespace llvm {
+class Instruction;
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace sluice::ptx {
+
+// lift() makes a module with the kernel, the functions it calls and the module variables that it
+// uses. An instruction outside the instruction table makes the kernel unsupported, named with its
+// line; it is never skipped. Thread-safe for distinct contexts.
+Result<std::unique_ptr<llvm::Module>> lift(llvm::LLVMContext& context, const Module& module,
+                                           std::string_view kernel);
+
+// source_line() is the PTX line that an instruction was lifted from, 0 where it has none.
+uint32_t source_line(const llvm::Instruction& instruction);
+
+}  // namespace sluice::ptx

@@ -1,0 +1,42 @@
+// What the runtime needs of the driver below it. The shim implements it with the real driver;
+// tests implement it with a fake. Handles are the driver's own, results are CUresult values.
+#pragma once
+
+#include <functional>
+
+#include "base/dim3.hpp"
+#include "base/result.hpp"
+#include "hostcuda/block_abi.h"
+
+namespace sluice::runtime {
+
+// LaunchCall is one cuLaunchKernel as the program made it. Exactly one of `parameters` and
+// `extra` is set, as CUDA asks, unless the kernel takes none.
+struct LaunchCall {
+  void* function = nullptr;  // CUfunction, or a CUkernel cast to one
+  Dim3 grid;
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  void* stream = nullptr;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // launch() gives the launch to the driver as it is.
+  virtual int launch(const LaunchCall& call) = 0;
+
+  // block_code() is the code that runs the kernel's blocks one by one. An error where the device
+  // has no such thing (a GPU), with the reason.
+  virtual Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
+                                             uint32_t dynamic_shared_bytes) = 0;
+
+  // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
+  // call enqueue() and launch().
+  virtual int enqueue(void* stream, std::function<void()> work) = 0;
+};
+
+}  // namespace sluice::runtime

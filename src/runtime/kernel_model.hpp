@@ -1,0 +1,27 @@
+// How the runtime asks for footprints, without knowing how they are found.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "analysis/footprint.hpp"
+#include "base/result.hpp"
+#include "ptx/syntax.hpp"
+
+namespace sluice::runtime {
+
+// KernelModel is one kernel whose footprints can be asked for. One call at a time.
+class KernelModel {
+ public:
+  virtual ~KernelModel() = default;
+  virtual const analysis::KernelSignature& signature() const = 0;
+  virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
+};
+
+// ModelMaker makes the model of a kernel of a module; an error becomes the reason for which its
+// launches pass through.
+using ModelMaker = std::function<Result<std::unique_ptr<KernelModel>>(const ptx::Module& module,
+                                                                      std::string_view kernel)>;
+
+}  // namespace sluice::runtime

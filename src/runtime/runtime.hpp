@@ -1,0 +1,76 @@
+// The runtime: it takes the program's launches, finds what they depend on, holds them back while
+// the device is busy, and hands windows of them to the megakernel. What it cannot prove it passes
+// through in stream order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "dro/types.hpp"
+#include "runtime/device.hpp"
+#include "runtime/kernel_model.hpp"
+
+namespace sluice::runtime {
+
+struct Config {
+  dro::Rule rule = dro::Rule::exact;
+  std::string journal_path;  // empty: no journal
+  std::string program;       // for the journal's header
+  uint32_t workers = 0;      // 0: one for each processor
+  uint32_t window_launches = 256;  // a window closes at this many launches
+
+  Config& set_rule(dro::Rule value);
+  Config& set_journal_path(std::string value);
+  Config& set_program(std::string value);
+  Config& set_workers(uint32_t value);
+  Config& set_window_launches(uint32_t value);
+};
+
+// Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
+// where it says so. `device` must outlive it.
+class Runtime {
+ public:
+  // create() fails only where the journal cannot be written.
+  static Result<std::unique_ptr<Runtime>> create(const Config& config, Device& device,
+                                                 ModelMaker maker);
+  ~Runtime();
+
+  // Code: `code` is a CUmodule or CUlibrary, `image` what the program gave the driver for it.
+  void code_loaded(void* code, const void* image);
+  void code_unloaded(void* code);  // closes all windows and waits for them first
+  // function_found() says that `function` (CUfunction or CUkernel) is `kernel` of `code`;
+  // function_alias() that `function` is the same kernel as `original`.
+  void function_found(void* function, void* code, const char* kernel);
+  void function_alias(void* function, void* original);
+
+  // Memory of the device: `address` as the program sees it, `bytes` as it asked for them.
+  void memory_allocated(uint64_t address, uint64_t bytes);
+  void memory_freed(uint64_t address);
+  // memory_written() says that a copy or memset, already ordered after all launches so far,
+  // writes these bytes. Call it after flush().
+  void memory_written(uint64_t address, uint64_t bytes);
+
+  // launch() takes a launch or passes it through; the result is what the program gets.
+  int launch(const LaunchCall& call);
+
+  // pass_through() tells of a launch-like call that the runtime has no model of (cooperative,
+  // attributes, graphs): it closes the windows and notes the reason. The caller then makes the
+  // call itself.
+  void pass_through(const char* kernel, const std::string& reason);
+
+  // flush() closes every window: what was held back is in its stream when this returns, so that
+  // the driver's own ordering covers it. Call it before any call that could observe results.
+  void flush();
+
+  // finish() flushes, waits for the device to end all windows, and completes the journal.
+  void finish();
+
+ private:
+  struct State;
+  explicit Runtime(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::runtime
