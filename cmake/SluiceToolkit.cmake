@@ -12,7 +12,8 @@ add_library(sluice_cuda_headers INTERFACE)
 target_include_directories(sluice_cuda_headers SYSTEM INTERFACE ${SLUICE_CUDA_HOME}/include)
 
 # sluice_cuda_program(NAME SOURCES a.cu ... OUTPUT dir FLAGS ...) builds a program with nvcc, as a
-# user would: shared cudart unless FLAGS say otherwise, no knowledge of Sluice.
+# user would: shared cudart unless FLAGS say otherwise, no knowledge of Sluice. The target is
+# NAME_program, since a target NAME in build/samples would clash with the program's own path.
 function(sluice_cuda_program name)
   cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;FLAGS;DEPENDS" ${ARGN})
   set(output ${ARG_OUTPUT}/${name})
@@ -26,7 +27,7 @@ function(sluice_cuda_program name)
     COMMAND ${SLUICE_NVCC} -std=c++17 -O2 -cudart shared ${ARG_FLAGS} -o ${output} ${sources}
     DEPENDS ${sources} ${ARG_DEPENDS}
     COMMENT "nvcc ${name}" VERBATIM)
-  add_custom_target(${name} ALL DEPENDS ${output})
+  add_custom_target(${name}_program ALL DEPENDS ${output})
 endfunction()
 
 # sluice_cuda_ptx(SOURCE OUTPUT FLAGS...) compiles one .cu file to PTX text.

@@ -1,0 +1,2 @@
+// The kernel alone, compiled to the PTX that stencil_driver carries.
+#include "stencil_kernel.cuh"
