@@ -61,10 +61,13 @@ struct FloatLiteral {
   friend bool operator==(const FloatLiteral&, const FloatLiteral&) = default;
 };
 
-// Offset is `name+8`, an address constant.
+// Offset is `name+8`, an address constant. In an initialiser it may be `generic(name)+8`, the
+// address in the generic space, or `0xFF00(name+8)`, the bytes of it that the mask selects.
 struct Offset {
   std::string name;
   int64_t bytes = 0;
+  bool is_generic = false;
+  uint64_t mask = 0;  // 0 where no mask is written
   friend bool operator==(const Offset&, const Offset&) = default;
 };
 
@@ -167,8 +170,9 @@ struct Variable {
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
-// Directive is any other statement or function attribute, kept as its name and the text of its
-// arguments: `.loc 1 7 3`, `.pragma "nounroll"`, `.maxntid 256, 1, 1`, `.branchtargets a, b`.
+// Directive is any other statement or function attribute, kept as its name and its arguments as
+// tokens: `.loc 1 7 3`, `.pragma "nounroll"`, `.callprototype (.param .b32 _) _ ()`. Plain lists
+// hold their elements without the commas: `.maxntid 256, 1, 1`, `.branchtargets a, b`.
 struct Directive {
   std::string name;                    // without the dot
   std::vector<std::string> arguments;  // tokens as written
