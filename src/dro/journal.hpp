@@ -17,6 +17,10 @@ struct LaunchDetails {
   Dim3 grid;
   Dim3 block;
   uint64_t stream = 0;  // 0: the default stream, else counted from 1 in order of first use
+  // Why a launch that the tracker understood was nevertheless given to the driver as it was (a
+  // device without block code, say); empty where the megakernel ran it. The reason of an opaque
+  // launch comes with on_opaque_launch().
+  std::string passed_through;
 };
 
 // JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on
