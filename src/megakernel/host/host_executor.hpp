@@ -26,7 +26,8 @@ class HostExecutor {
 
   // run() executes the window and returns when its last block is done; the calling thread works
   // too. One call at a time. Flags hold the epoch of the window that last set them, so nothing is
-  // cleared between windows.
+  // cleared between windows. What a block throws ends the window early (tasks not yet begun are
+  // left out) and is thrown here.
   void run(const Window& window);
 
  private:

@@ -1,0 +1,146 @@
+// What HostExecutor promises beside order: scratch, errors, growth, idle cost, any worker count.
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "base/assert.hpp"
+#include "megakernel/host/host_executor.hpp"
+#include "megakernel/window_builder.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using testing::all_table;
+using testing::WindowBuilder;
+
+HostExecutor::Config workers(uint32_t count) {
+  return HostExecutor::Config{}.set_workers(count);
+}
+
+TEST(HostExecutor, CountsTheProcessorsWhereNoNumberIsGiven) {
+  EXPECT_GE(HostExecutor(HostExecutor::Config{}).workers(), 1U);
+  EXPECT_EQ(HostExecutor(workers(3)).workers(), 3U);
+}
+
+TEST(HostExecutor, AnEmptyWindowIsDoneAtOnce) {
+  HostExecutor executor(workers(2));
+  executor.run(Window{});
+  SUCCEED() << "run() returned";
+}
+
+TEST(HostExecutor, DenseFanInWaitsForTheWholeMaster) {
+  HostExecutor executor(workers(4));
+  for (int round = 0; round < 50; ++round) {
+    const Dim3 wide{64, 1, 1};
+    const Dim3 narrow{3, 1, 1};
+    std::atomic<uint32_t> produced{0};
+    std::atomic<uint32_t> seen_less{0};
+    WindowBuilder builder;
+    builder.add_launch(wide, 3, [&](uint32_t, void*) { ++produced; });
+    builder.add_launch(narrow, 1, [&](uint32_t, void*) {
+      if (produced.load() != 64) ++seen_less;
+    });
+    builder.depend(0, all_table(wide, narrow));
+    builder.add_tasks_in_launch_order();
+    executor.run(builder.window);
+    ASSERT_EQ(produced.load(), 64U);
+    ASSERT_EQ(seen_less.load(), 0U);
+  }
+}
+
+TEST(HostExecutor, FlagsStayRightWhenTheirArrayGrows) {
+  HostExecutor executor(workers(2));
+  for (uint32_t blocks = 1; blocks < 3000; blocks = blocks * 2 + 1) {
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      std::vector<uint32_t> first(blocks, 0);
+      std::vector<uint32_t> second(blocks, 0);
+      const Dim3 grid{blocks, 1, 1};
+      WindowBuilder builder;
+      builder.add_launch(grid, 1, [&](uint32_t block, void*) { first[block] = block + 1; });
+      builder.add_launch(grid, 1, [&](uint32_t block, void*) { second[block] = first[block]; });
+      dro::EdgeTable same = testing::cross_table(grid);
+      same.offsets = {{0, 0, 0}};
+      builder.depend(0, same);
+      builder.add_tasks_in_launch_order();
+      executor.run(builder.window);
+      ASSERT_EQ(first, second);
+      ASSERT_EQ(second.back(), blocks);
+    }
+  }
+}
+
+TEST(HostExecutor, ScratchIsAlignedAndAWorkersOwn) {
+  HostExecutor executor(workers(4));
+  std::atomic<uint32_t> wrong{0};
+  for (const uint64_t bytes : {uint64_t{64}, uint64_t{100'000}, uint64_t{1'000}}) {
+    WindowBuilder builder;
+    builder.add_launch(
+        {40, 1, 1}, 2,
+        [&wrong, bytes](uint32_t block, void* scratch) {
+          if (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) ++wrong;
+          auto* memory = static_cast<unsigned char*>(scratch);
+          std::memset(memory, static_cast<int>(block), bytes);
+          std::this_thread::yield();
+          if (memory[0] != block || memory[bytes - 1] != block) ++wrong;
+        },
+        bytes);
+    builder.add_tasks_in_launch_order();
+    executor.run(builder.window);
+  }
+  EXPECT_EQ(wrong.load(), 0U);
+}
+
+TEST(HostExecutor, WhatABlockThrowsIsThrownByRunAndTheNextWindowRuns) {
+  HostExecutor executor(workers(4));
+  const Dim3 grid{32, 1, 1};
+  for (uint32_t bad = 0; bad < 32; bad += 5) {
+    WindowBuilder builder;
+    builder.add_launch(grid, 1, [bad](uint32_t block, void*) {
+      if (block == bad) throw AssertionFailure{"block", "test", static_cast<int>(bad)};
+    });
+    std::atomic<uint32_t> slaves{0};
+    builder.add_launch(grid, 1, [&](uint32_t, void*) { ++slaves; });
+    builder.depend(0, all_table(grid, grid));
+    builder.add_tasks_in_launch_order();
+    EXPECT_THROW(executor.run(builder.window), AssertionFailure);
+    EXPECT_EQ(slaves.load(), 0U);
+  }
+  std::atomic<uint32_t> runs{0};
+  WindowBuilder builder;
+  builder.add_launch(grid, 1, [&](uint32_t, void*) { ++runs; });
+  builder.add_tasks_in_launch_order();
+  executor.run(builder.window);
+  EXPECT_EQ(runs.load(), 32U);
+}
+
+// Thread time, not wall time: a busy machine makes the test longer, never red.
+double process_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(HostExecutor, WaitingAndIdleWorkersTakeNoProcessorTime) {
+  HostExecutor executor(workers(4));
+  const auto nap = std::chrono::milliseconds(500);
+  WindowBuilder builder;
+  builder.add_launch({1, 1, 1}, 1, [&](uint32_t, void*) { std::this_thread::sleep_for(nap); });
+  builder.add_launch({3, 1, 1}, 1, [](uint32_t, void*) {});
+  builder.depend(0, all_table({1, 1, 1}, {3, 1, 1}));
+  builder.add_tasks_in_launch_order();
+  const double before = process_seconds();
+  executor.run(builder.window);
+  std::this_thread::sleep_for(nap);
+  // Three workers that spun through the window and the pause would take 3 seconds.
+  EXPECT_LT(process_seconds() - before, 0.25);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel

@@ -1,0 +1,182 @@
+// Random task graphs in random topological orders: every block runs once, after all its masters.
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "megakernel/host/host_executor.hpp"
+#include "megakernel/validate.hpp"
+#include "megakernel/window_builder.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using testing::WindowBuilder;
+using Random = std::mt19937;
+
+uint32_t pick(Random& random, uint32_t first, uint32_t last) {
+  return std::uniform_int_distribution<uint32_t>(first, last)(random);
+}
+
+dro::BlockBox random_box(Random& random, const Dim3& grid) {
+  dro::BlockBox box;
+  box.last_x = pick(random, 0, grid.x - 1);
+  box.first_x = pick(random, 0, box.last_x);
+  box.last_y = pick(random, 0, grid.y - 1);
+  box.first_y = pick(random, 0, box.last_y);
+  box.last_z = pick(random, 0, grid.z - 1);
+  box.first_z = pick(random, 0, box.last_z);
+  return box;
+}
+
+dro::EdgeTable random_ranges(Random& random, const Dim3& master, const Dim3& slave) {
+  const auto masters = static_cast<uint32_t>(master.count());
+  std::vector<std::vector<dro::BlockRange>> of_block(slave.count());
+  for (auto& ranges : of_block) {
+    for (uint32_t next = pick(random, 0, masters); next < masters;) {
+      const uint32_t last = std::min(masters - 1, next + pick(random, 0, 3));
+      ranges.push_back({next, last});
+      next = last + 2 + pick(random, 0, masters);
+    }
+  }
+  return testing::ranges_table(master, slave, of_block);
+}
+
+dro::EdgeTable random_table(Random& random, const Dim3& master, const Dim3& slave) {
+  switch (pick(random, 0, 3)) {
+    case 0:
+      return testing::all_table(master, slave);
+    case 1: {
+      dro::EdgeTable table = testing::all_table(master, slave);
+      table.master_box = random_box(random, master);
+      table.slave_box = random_box(random, slave);
+      return table;
+    }
+    case 2: {
+      dro::EdgeTable table = testing::cross_table(slave);
+      table.master_grid = master;
+      table.master_box = random_box(random, master);
+      table.slave_box = random_box(random, slave);
+      return table;
+    }
+    default:
+      return random_ranges(random, master, slave);
+  }
+}
+
+// BlockChecks is what the blocks of one window record and check.
+struct BlockChecks {
+  struct Launch {
+    std::unique_ptr<std::atomic<uint32_t>[]> runs;
+    std::vector<std::pair<uint32_t, const dro::EdgeTable*>> masters;
+  };
+  std::vector<Launch> launches;
+  std::atomic<uint32_t> too_early{0};
+
+  void run(uint32_t slot, uint32_t block) {
+    for (const auto& [master, table] : launches[slot].masters) {
+      dro::for_each_master_range(*table, block, 1, [&](uint32_t first, uint32_t last) {
+        for (uint32_t b = first; b <= last; ++b) {
+          if (launches[master].runs[b].load() != 1) ++too_early;
+        }
+      });
+    }
+    ++launches[slot].runs[block];
+  }
+};
+
+void delay(uint32_t kind) {
+  if (kind == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (kind == 1) std::this_thread::yield();
+}
+
+void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
+  const uint32_t launches = pick(random, 1, 6);
+  std::vector<Dim3> grids;
+  for (uint32_t slot = 0; slot < launches; ++slot) {
+    const Dim3 grid{pick(random, 1, 5), pick(random, 1, 4), pick(random, 1, 2)};
+    const uint32_t delays = pick(random, 2, 40);
+    builder.add_launch(grid, pick(random, 1, 7), [&checks, slot, delays](uint32_t block, void*) {
+      delay((block * 7 + slot) % delays);
+      checks.run(slot, block);
+    });
+    for (uint32_t master = 0; master < slot; ++master) {
+      if (pick(random, 0, 2) == 0)
+        builder.depend(master, random_table(random, grids[master], grid));
+    }
+    grids.push_back(grid);
+  }
+  checks.launches.resize(launches);
+  for (uint32_t slot = 0; slot < launches; ++slot) {
+    const LaunchSlot& launch = builder.window.slots[slot];
+    checks.launches[slot].runs = std::make_unique<std::atomic<uint32_t>[]>(launch.block_count);
+    for (uint32_t i = 0; i < launch.dependence_count; ++i) {
+      const SlotDependence& d = builder.window.dependences[launch.first_dependence + i];
+      checks.launches[slot].masters.emplace_back(d.master_slot, d.edges);
+    }
+  }
+}
+
+// Puts the tasks into a random topological order: again and again any task whose masters are in.
+void shuffle_tasks(Random& random, Window& window) {
+  std::vector<Task> left = window.tasks;
+  std::vector<bool> placed(window.flag_count, false);
+  window.tasks.clear();
+  while (!left.empty()) {
+    std::swap(left[pick(random, 0, static_cast<uint32_t>(left.size()) - 1)], left.back());
+    const Task task = left.back();
+    const LaunchSlot& slot = window.slots[task.slot];
+    bool ready = true;
+    for (uint32_t i = 0; i < slot.dependence_count; ++i) {
+      const SlotDependence& d = window.dependences[slot.first_dependence + i];
+      const LaunchSlot& master = window.slots[d.master_slot];
+      dro::for_each_master_range(
+          *d.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
+            for (uint32_t b = first; b <= last; ++b) {
+              ready = ready && placed[master.first_flag + b / master.blocks_per_task];
+            }
+          });
+    }
+    if (!ready) continue;
+    left.pop_back();
+    placed[slot.first_flag + task.first_block / slot.blocks_per_task] = true;
+    window.tasks.push_back(task);
+  }
+}
+
+void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed) {
+  Random random(seed);
+  HostExecutor executor(HostExecutor::Config{}.set_workers(workers));
+  for (uint32_t i = 0; i < windows; ++i) {
+    WindowBuilder builder;
+    BlockChecks checks;
+    add_launches(random, builder, checks);
+    builder.add_tasks_in_launch_order();
+    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder.window);
+    const Status valid = validate(builder.window);
+    ASSERT_TRUE(valid) << "window " << i << ": " << valid.error().line();
+    executor.run(builder.window);
+    ASSERT_EQ(checks.too_early.load(), 0U) << "window " << i;
+    for (size_t slot = 0; slot < checks.launches.size(); ++slot) {
+      for (uint32_t block = 0; block < builder.window.slots[slot].block_count; ++block) {
+        ASSERT_EQ(checks.launches[slot].runs[block].load(), 1U) << "window " << i;
+      }
+    }
+  }
+}
+
+// Together 2000 windows; each executor goes on with its flags from one window to the next.
+TEST(RandomWindows, OneWorker) {
+  run_random_windows(1, 400, 1);
+}
+TEST(RandomWindows, TwoWorkers) {
+  run_random_windows(2, 800, 2);
+}
+TEST(RandomWindows, FourWorkers) {
+  run_random_windows(4, 800, 3);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel
