@@ -44,6 +44,8 @@ class Runtime {
   // function_alias() that `function` is the same kernel as `original`.
   void function_found(void* function, void* code, const char* kernel);
   void function_alias(void* function, void* original);
+  // code_alias() says that `code` (a CUmodule) holds the same kernels as `original` (a CUlibrary).
+  void code_alias(void* code, void* original);
 
   // Memory of the device: `address` as the program sees it, `bytes` as it asked for them.
   void memory_allocated(uint64_t address, uint64_t bytes);

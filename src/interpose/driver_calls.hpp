@@ -1,0 +1,19 @@
+// The real driver's functions that the shim itself calls.
+#pragma once
+
+#include <cuda.h>
+
+namespace sluice::interpose {
+
+// DriverCalls holds a typed pointer for each function of wrapped.def and a few more; one that the
+// driver lacks is null.
+struct DriverCalls {
+#define SLUICE_WRAPPED(symbol) decltype(&::symbol) symbol = nullptr;
+#include "interpose/wrapped.def"
+#undef SLUICE_WRAPPED
+  decltype(&::cuLaunchHostFunc) cuLaunchHostFunc = nullptr;
+  decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
+  decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
+};
+
+}  // namespace sluice::interpose

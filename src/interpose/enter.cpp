@@ -1,0 +1,83 @@
+// Where the exported symbols lead: the C++ side of the generated jump table.
+#include "interpose/enter.hpp"
+
+#include <string_view>
+#include <unordered_set>
+
+#include "base/log.hpp"
+#include "interpose/shim.hpp"
+#include "interpose/wrappers.hpp"
+
+namespace sluice::interpose {
+namespace {
+
+constexpr const char* function_names[] = {
+#define SLUICE_DRIVER_FUNCTION(name) name,
+#include "driver_functions.inc"
+#undef SLUICE_DRIVER_FUNCTION
+};
+
+CUresult no_driver() { return CUDA_ERROR_NO_DEVICE; }
+CUresult not_in_driver() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+void* wrapper_of(std::string_view symbol) {
+#define SLUICE_WRAPPED(name) \
+  if (symbol == #name) return reinterpret_cast<void*>(&sluice_wrap_##name);
+#include "interpose/wrapped.def"
+#undef SLUICE_WRAPPED
+  return nullptr;
+}
+
+bool harmless(std::string_view symbol) {
+  static const auto* const names = new std::unordered_set<std::string_view>{
+#define SLUICE_HARMLESS(name) #name,
+#include "interpose/harmless.def"
+#undef SLUICE_HARMLESS
+  };
+  return names->contains(base_name(symbol));
+}
+
+}  // namespace
+
+std::string_view base_name(std::string_view symbol) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (symbol.ends_with(suffix)) symbol.remove_suffix(suffix.size());
+  }
+  const size_t version = symbol.rfind("_v");
+  if (version != std::string_view::npos && version + 2 < symbol.size() &&
+      symbol.find_first_not_of("0123456789", version + 2) == std::string_view::npos) {
+    symbol = symbol.substr(0, version);
+  }
+  return symbol;
+}
+
+size_t driver_function_count() { return std::size(function_names); }
+const char* driver_function_name(size_t index) { return function_names[index]; }
+
+}  // namespace sluice::interpose
+
+// Called by the stub of slot `index` with the caller's arguments kept safe; returns where to jump.
+// A slot that needs no work at later calls is pointed there, so that they cost one jump.
+extern "C" void* sluice_interpose_enter(size_t index) {
+  using namespace sluice::interpose;
+  const ErrnoGuard guard;
+  const char* symbol = function_names[index];
+  const Shim& shim = Shim::get();
+  if (!shim.driver_ready()) return reinterpret_cast<void*>(&no_driver);
+  void* real = shim.real(symbol);
+  if (void* wrapper = wrapper_of(symbol)) {
+    sluice_interpose_slots[index].store(wrapper, std::memory_order_relaxed);
+    return wrapper;
+  }
+  if (real == nullptr) {
+    sluice::log::warning("{}: the driver has no such function; the call returns "
+                         "CUDA_ERROR_NOT_SUPPORTED", symbol);
+    return reinterpret_cast<void*>(&not_in_driver);
+  }
+  if (harmless(symbol)) {
+    sluice_interpose_slots[index].store(real, std::memory_order_relaxed);
+    return real;
+  }
+  flushed_runtime();
+  return real;
+}

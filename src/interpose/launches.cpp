@@ -1,0 +1,147 @@
+// Launches, and stream capture, under which launches are recorded instead of run.
+#include <atomic>
+
+#include "interpose/shim.hpp"
+#include "interpose/wrappers.hpp"
+
+using namespace sluice::interpose;
+
+namespace {
+
+// While any stream is captured every launch goes to the driver as it is: which streams a capture
+// has spread to is the driver's knowledge.
+std::atomic<int> captures{0};
+
+const DriverCalls& driver() { return Shim::get().calls(); }
+
+sluice::runtime::Runtime* launching_runtime() {
+  return captures.load(std::memory_order_relaxed) == 0 ? Shim::get().runtime() : nullptr;
+}
+
+CUstream per_thread(CUstream stream) { return stream == nullptr ? CU_STREAM_PER_THREAD : stream; }
+
+CUresult begin_capture(CUresult result) {
+  if (result == CUDA_SUCCESS) captures.fetch_add(1);
+  return result;
+}
+
+void pass_through(const char* what, const char* reason) {
+  if (sluice::runtime::Runtime* runtime = launching_runtime()) runtime->pass_through(what, reason);
+}
+
+}  // namespace
+
+extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int grid_x,
+                                               unsigned int grid_y, unsigned int grid_z,
+                                               unsigned int block_x, unsigned int block_y,
+                                               unsigned int block_z, unsigned int shared_bytes,
+                                               CUstream stream, void** parameters, void** extra) {
+  const ErrnoGuard guard;
+  sluice::runtime::Runtime* runtime = launching_runtime();
+  if (runtime == nullptr) {
+    return driver().cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                   shared_bytes, stream, parameters, extra);
+  }
+  return static_cast<CUresult>(runtime->launch({.function = function,
+                                                .grid = {grid_x, grid_y, grid_z},
+                                                .block = {block_x, block_y, block_z},
+                                                .dynamic_shared_bytes = shared_bytes,
+                                                .stream = stream,
+                                                .parameters = parameters,
+                                                .extra = extra}));
+}
+
+extern "C" CUresult sluice_wrap_cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x,
+                                                    unsigned int grid_y, unsigned int grid_z,
+                                                    unsigned int block_x, unsigned int block_y,
+                                                    unsigned int block_z, unsigned int shared_bytes,
+                                                    CUstream stream, void** parameters,
+                                                    void** extra) {
+  return sluice_wrap_cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                    shared_bytes, per_thread(stream), parameters, extra);
+}
+
+extern "C" CUresult sluice_wrap_cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
+                                                 void** parameters, void** extra) {
+  const ErrnoGuard guard;
+  if (config != nullptr && config->numAttrs == 0) {
+    return sluice_wrap_cuLaunchKernel(function, config->gridDimX, config->gridDimY,
+                                      config->gridDimZ, config->blockDimX, config->blockDimY,
+                                      config->blockDimZ, config->sharedMemBytes, config->hStream,
+                                      parameters, extra);
+  }
+  pass_through("cuLaunchKernelEx", "launched with attributes");
+  return driver().cuLaunchKernelEx(config, function, parameters, extra);
+}
+
+extern "C" CUresult sluice_wrap_cuLaunchKernelEx_ptsz(const CUlaunchConfig* config,
+                                                      CUfunction function, void** parameters,
+                                                      void** extra) {
+  if (config == nullptr) return sluice_wrap_cuLaunchKernelEx(config, function, parameters, extra);
+  CUlaunchConfig on_stream = *config;
+  on_stream.hStream = per_thread(config->hStream);
+  return sluice_wrap_cuLaunchKernelEx(&on_stream, function, parameters, extra);
+}
+
+extern "C" CUresult sluice_wrap_cuLaunchCooperativeKernel(
+    CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+    unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+    CUstream stream, void** parameters) {
+  const ErrnoGuard guard;
+  pass_through("cuLaunchCooperativeKernel", "a cooperative launch: its blocks wait for each other");
+  return driver().cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y,
+                                            block_z, shared_bytes, stream, parameters);
+}
+
+extern "C" CUresult sluice_wrap_cuLaunchCooperativeKernel_ptsz(
+    CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+    unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+    CUstream stream, void** parameters) {
+  return sluice_wrap_cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y,
+                                               block_z, shared_bytes, per_thread(stream),
+                                               parameters);
+}
+
+extern "C" CUresult sluice_wrap_cuGraphLaunch(CUgraphExec graph, CUstream stream) {
+  const ErrnoGuard guard;
+  pass_through("cuGraphLaunch", "a CUDA graph");
+  return driver().cuGraphLaunch(graph, stream);
+}
+
+extern "C" CUresult sluice_wrap_cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream) {
+  return sluice_wrap_cuGraphLaunch(graph, per_thread(stream));
+}
+
+// SLUICE_CAPTURE(symbol, (parameters), (arguments))
+#define SLUICE_CAPTURE(symbol, parameters, arguments)     \
+  extern "C" CUresult sluice_wrap_##symbol parameters {   \
+    const ErrnoGuard guard;                               \
+    flushed_runtime();                                    \
+    return begin_capture(driver().symbol arguments);      \
+  }
+SLUICE_CAPTURE(cuStreamBeginCapture, (CUstream stream), (stream))
+SLUICE_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))
+SLUICE_CAPTURE(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
+SLUICE_CAPTURE(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
+               (stream, mode))
+SLUICE_CAPTURE(cuStreamBeginCaptureToGraph,
+               (CUstream stream, CUgraph graph, const CUgraphNode* nodes,
+                const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode),
+               (stream, graph, nodes, edges, count, mode))
+SLUICE_CAPTURE(cuStreamBeginCaptureToGraph_ptsz,
+               (CUstream stream, CUgraph graph, const CUgraphNode* nodes,
+                const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode),
+               (stream, graph, nodes, edges, count, mode))
+#undef SLUICE_CAPTURE
+
+// Whatever its result, an ended capture is over: an invalidated one reports an error here.
+extern "C" CUresult sluice_wrap_cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  const ErrnoGuard guard;
+  const CUresult result = driver().cuStreamEndCapture(stream, graph);
+  if (result != CUDA_ERROR_ILLEGAL_STATE && captures.load() > 0) captures.fetch_sub(1);
+  return result;
+}
+
+extern "C" CUresult sluice_wrap_cuStreamEndCapture_ptsz(CUstream stream, CUgraph* graph) {
+  return sluice_wrap_cuStreamEndCapture(per_thread(stream), graph);
+}

@@ -1,0 +1,144 @@
+#include "interpose/shim.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+#include "interpose/driver_search.hpp"
+#include "interpose/program_file.hpp"
+#include "interpose/shim_device.hpp"
+#include "runtime/analysis_model.hpp"
+
+namespace sluice::interpose {
+namespace {
+
+std::atomic<runtime::Runtime*> current_runtime{nullptr};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+std::string library_folder() {
+  Dl_info info = {};
+  dladdr(reinterpret_cast<const void*>(&library_folder), &info);
+  return std::filesystem::path(info.dli_fname).parent_path().string();
+}
+
+std::string program_path() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+// A %p in the journal's path becomes the process id, so that programs with several processes
+// write one journal each.
+std::string journal_path() {
+  std::string path = environment("SLUICE_JOURNAL");
+  const size_t place = path.find("%p");
+  if (place != std::string::npos) path.replace(place, 2, std::to_string(getpid()));
+  return path;
+}
+
+runtime::Config read_config() {
+  runtime::Config config;
+  config.set_journal_path(journal_path()).set_program(program_path());
+  const std::string rule = environment("SLUICE_DEPENDENCE");
+  if (rule == "buffer") {
+    config.set_rule(dro::Rule::buffer);
+  } else if (!rule.empty() && rule != "exact") {
+    log::warning("SLUICE_DEPENDENCE: '{}' is no dependence rule; use exact or buffer (now: exact)",
+                 rule);
+  }
+  return config;
+}
+
+void throw_assertion(const char* condition, const char* file, int line) {
+  throw AssertionFailure{condition, file, line};
+}
+
+void finish_runtime() {
+  const ErrnoGuard guard;
+  runtime::Runtime* runtime = current_runtime.load();
+  if (runtime != nullptr) runtime->finish();
+}
+
+// A forked child has none of the threads that the runtime needs.
+void leave_runtime_in_child() { current_runtime.store(nullptr); }
+
+}  // namespace
+
+Shim& Shim::get() {
+  static Shim* const shim = new Shim();
+  return *shim;
+}
+
+Shim::Shim() {
+  const ErrnoGuard guard;
+  const std::string off = environment("SLUICE_OFF");
+  off_ = !off.empty() && off != "0";
+
+  const Result<DeviceChoice> choice = device_choice(environment("SLUICE_DEVICE"));
+  if (!choice) log::warning("SLUICE_DEVICE: {} (now: auto)", choice.error().line());
+  const Result<FoundDriver> driver =
+      find_driver(choice.value_or(DeviceChoice::automatic), library_folder());
+  if (!driver) {
+    log::error("{}", driver.error().line());
+    return;
+  }
+  if (refuse_static_runtime(driver->is_cpu_device)) return;
+  library_ = open_driver(driver->path);
+  if (library_ == nullptr) {
+    log::error("the driver cannot be opened: {}", dlerror());
+    return;
+  }
+  log::info("driver {}{}", driver->path, off_ ? ", Sluice off" : "");
+#define SLUICE_WRAPPED(symbol) \
+  calls_.symbol = reinterpret_cast<decltype(calls_.symbol)>(real(#symbol));
+#include "interpose/wrapped.def"
+  SLUICE_WRAPPED(cuLaunchHostFunc)
+  SLUICE_WRAPPED(cuGetExportTable)
+  SLUICE_WRAPPED(cuGetErrorName)
+#undef SLUICE_WRAPPED
+}
+
+bool Shim::refuse_static_runtime(bool is_cpu_device) const {
+  if (!is_cpu_device) return false;
+  const std::string program = program_path();
+  const Result<ProgramFile> file = inspect_program(program);
+  if (!file || !file->has_static_cuda_runtime) return false;
+  log::error("{}", static_runtime_error(program).line());
+  return true;
+}
+
+void* Shim::real(const char* symbol) const {
+  return library_ == nullptr ? nullptr : dlsym(library_, symbol);
+}
+
+runtime::Runtime* Shim::runtime() const { return current_runtime.load(std::memory_order_acquire); }
+
+void Shim::start_runtime() {
+  static std::once_flag once;
+  std::call_once(once, [this] {
+    if (off_) return;
+    set_assertion_handler(throw_assertion);
+    // Both are leaked: threads of the device may use them until the process is gone.
+    auto* device = new ShimDevice(calls_);
+    Result<std::unique_ptr<runtime::Runtime>> made =
+        runtime::Runtime::create(read_config(), *device, runtime::analysis_model_maker());
+    if (!made) {
+      log::error("{}; the program runs without Sluice", made.error().line());
+      return;
+    }
+    current_runtime.store(made->release(), std::memory_order_release);
+    std::atexit(finish_runtime);
+    pthread_atfork(nullptr, nullptr, leave_runtime_in_child);
+  });
+}
+
+}  // namespace sluice::interpose

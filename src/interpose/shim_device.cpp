@@ -1,0 +1,58 @@
+#include "interpose/shim_device.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace sluice::interpose {
+namespace {
+
+void CUDA_CB run_work(void* data) {
+  const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(data));
+  (*work)();
+}
+
+}  // namespace
+
+ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
+  static const CUuuid uuid = {SLUICE_HOST_DEVICE_TABLE_UUID};
+  const void* table = nullptr;
+  if (calls_.cuGetExportTable != nullptr &&
+      calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {
+    table_ = static_cast<const SluiceHostDeviceTable*>(table);
+  }
+}
+
+int ShimDevice::launch(const runtime::LaunchCall& call) {
+  return calls_.cuLaunchKernel(static_cast<CUfunction>(call.function), call.grid.x, call.grid.y,
+                               call.grid.z, call.block.x, call.block.y, call.block.z,
+                               call.dynamic_shared_bytes, static_cast<CUstream>(call.stream),
+                               call.parameters, call.extra);
+}
+
+Result<SluiceBlockCode> ShimDevice::block_code(void* function, const Dim3& block,
+                                               uint32_t dynamic_shared_bytes) {
+  if (table_ == nullptr) {
+    return unimplemented("the megakernel for GPUs is unimplemented", "device",
+                         "launches run as they would without Sluice");
+  }
+  const uint32_t extents[3] = {block.x, block.y, block.z};
+  SluiceBlockCode code = {};
+  const int result = table_->get_block_code(function, extents, dynamic_shared_bytes, &code);
+  if (result != CUDA_SUCCESS) {
+    const char* name = nullptr;
+    calls_.cuGetErrorName(static_cast<CUresult>(result), &name);
+    return unsupported("the CPU device has no block code for this kernel (" +
+                       std::string(name == nullptr ? "unknown error" : name) + ")");
+  }
+  return code;
+}
+
+int ShimDevice::enqueue(void* stream, std::function<void()> work) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(work));
+  const CUresult result =
+      calls_.cuLaunchHostFunc(static_cast<CUstream>(stream), run_work, owned.get());
+  if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
+  return result;
+}
+
+}  // namespace sluice::interpose

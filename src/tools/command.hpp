@@ -1,0 +1,24 @@
+// The subcommands of `sluice`. Each registers its options and what runs when it is chosen.
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace sluice::tools {
+
+// Exit statuses of the tool itself; `sluice run` else gives the program's.
+enum ExitStatus : int {
+  exit_success = 0,
+  exit_difference = 1,  // replay found a difference, explain an unsupported kernel
+  exit_usage = 2,       // bad arguments or input
+  exit_not_executable = 126,
+  exit_not_found = 127,
+};
+
+// Each add_*_command() adds a subcommand to `app`; when it is chosen, it leaves its exit status in
+// *status. Both references must outlive the parsing.
+void add_run_command(CLI::App& app, int* status);
+void add_inspect_command(CLI::App& app, int* status);
+void add_replay_command(CLI::App& app, int* status);
+void add_explain_command(CLI::App& app, int* status);
+
+}  // namespace sluice::tools

@@ -1,0 +1,23 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "tools/command.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Sluice runs unmodified CUDA programs as a graph of thread-block tasks.", "sluice");
+  app.require_subcommand(1);
+  int status = sluice::tools::exit_success;
+  sluice::tools::add_run_command(app, &status);
+  sluice::tools::add_inspect_command(app, &status);
+  sluice::tools::add_replay_command(app, &status);
+  sluice::tools::add_explain_command(app, &status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool wants_help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+    if (wants_help) return app.exit(error);
+    std::fprintf(stderr, "sluice: %s; 'sluice --help' shows how to call it\n", error.what());
+    return sluice::tools::exit_usage;
+  }
+  return status;
+}

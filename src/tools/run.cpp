@@ -1,0 +1,168 @@
+// sluice run: starts a program with the shim (or, with --off, without it) on the chosen device.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "interpose/driver_search.hpp"
+#include "interpose/program_file.hpp"
+#include "tools/command.hpp"
+
+namespace sluice::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  std::string device = "auto";
+  std::string journal;
+  std::string dependence;
+  bool off = false;
+  std::vector<std::string> command;
+};
+
+fs::path library_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "lib";
+}
+
+int refuse(int status, const Error& error) {
+  std::fprintf(stderr, "sluice: %s\n", error.line().c_str());
+  return status;
+}
+
+// find_program() is execvp's search, so that a program that is missing is known before anything
+// is changed.
+Result<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), F_OK) != 0) return system_error("no such program", name);
+    return name;
+  }
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return system_error("no such program in PATH", name);
+}
+
+// The journal's file is made by the program; here it is only made sure that it can be.
+Status check_journal(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string folder_name = folder.empty() ? "." : folder.string();
+  const bool exists = access(path.c_str(), F_OK) == 0;
+  const bool writable = exists ? access(path.c_str(), W_OK) == 0 && !fs::is_directory(path)
+                               : access(folder_name.c_str(), W_OK | X_OK) == 0;
+  if (writable) return {};
+  const std::string reason = errno == 0 ? "is a folder" : std::strerror(errno);
+  return system_error("the journal cannot be written: " + reason, path,
+                      "name a file in a folder that exists and that you may write to");
+}
+
+// prepend() puts `entries` before what a colon-separated variable already holds.
+void prepend(const char* variable, const std::string& entries) {
+  const char* before = std::getenv(variable);
+  const std::string value =
+      before == nullptr || *before == '\0' ? entries : entries + ":" + before;
+  setenv(variable, value.c_str(), 1);
+}
+
+void set_environment(const RunOptions& options, bool cpu) {
+  const fs::path libraries = library_folder();
+  const std::string shim = (libraries / "libsluice.so").string();
+  const std::string cpu_folder = (libraries / "cpu").string();
+  std::string preload = options.off ? "" : shim;
+  if (cpu) {
+    // By absolute path: a program may carry an RPATH to the toolkit's own cudart.
+    if (options.off) preload = cpu_folder + "/libcuda.so.1";
+    preload += ":" + cpu_folder + "/libcudart.so.13";
+    prepend("LD_LIBRARY_PATH", cpu_folder);
+  }
+  if (!preload.empty()) prepend("LD_PRELOAD", preload);
+  setenv("SLUICE_DEVICE", cpu ? "cpu" : "gpu", 1);
+  if (!options.journal.empty()) {
+    setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
+  }
+  if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
+}
+
+int run(const RunOptions& options) {
+  const Result<std::string> program = find_program(options.command.front());
+  if (!program) return refuse(exit_not_found, program.error());
+  const Result<interpose::DeviceChoice> choice = interpose::device_choice(options.device);
+  if (!choice) return refuse(exit_usage, choice.error());
+  errno = 0;
+  if (!options.journal.empty()) {
+    const Status writable = check_journal(options.journal);
+    if (!writable) return refuse(exit_usage, writable.error());
+  }
+  const Result<interpose::FoundDriver> driver =
+      interpose::find_driver(*choice, library_folder().string());
+  if (!driver) return refuse(exit_usage, driver.error());
+  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program);
+  if (driver->is_cpu_device && file && file->has_static_cuda_runtime) {
+    return refuse(exit_not_executable, interpose::static_runtime_error(*program));
+  }
+
+  set_environment(options, driver->is_cpu_device);
+  std::vector<char*> arguments;
+  for (const std::string& argument : options.command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execv(program->c_str(), arguments.data());
+  return refuse(exit_not_executable,
+                {ErrorKind::system, std::string("cannot be run: ") + std::strerror(errno),
+                 *program, {}});
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int* status) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
+  command->usage(
+      "Usage: sluice run [--device auto|gpu|cpu] [--journal FILE] [--dependence exact|buffer] "
+      "[--off] [--] PROGRAM ARGS...");
+  command->add_option("--device", options->device,
+                      "auto takes the GPU where a driver with a device is found, else the CPU");
+  command->add_option("--journal", options->journal,
+                      "write what happens to FILE (%p: the process id), for sluice inspect");
+  command
+      ->add_option("--dependence", options->dependence,
+                   "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
+      ->check(CLI::IsMember({"exact", "buffer"}));
+  command->add_flag("--off", options->off, "run on that device without Sluice");
+  command->prefix_command();
+  command->callback([command, options, status] {
+    options->command = command->remaining();
+    if (!options->command.empty() && options->command.front() == "--") {
+      options->command.erase(options->command.begin());
+    }
+    if (options->command.empty()) {
+      *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", "run",
+                                    "sluice run [OPTIONS] [--] PROGRAM ARGS..."});
+      return;
+    }
+    if (options->command.front().starts_with("--")) {
+      *status = refuse(exit_usage, {ErrorKind::invalid_input,
+                                    "no option '" + options->command.front() + "'", "run",
+                                    "'sluice run --help' lists them"});
+      return;
+    }
+    *status = run(*options);
+  });
+}
+
+}  // namespace sluice::tools
