@@ -16,6 +16,9 @@ target_include_directories(sluice_cuda_headers SYSTEM INTERFACE ${SLUICE_CUDA_HO
 # NAME_program, since a target NAME in build/samples would clash with the program's own path.
 function(sluice_cuda_program name)
   cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;FLAGS;DEPENDS" ${ARGN})
+  if(NOT "-cudart" IN_LIST ARG_FLAGS)
+    list(APPEND ARG_FLAGS -cudart shared)
+  endif()
   set(output ${ARG_OUTPUT}/${name})
   set(sources)
   foreach(source ${ARG_SOURCES})
@@ -24,7 +27,7 @@ function(sluice_cuda_program name)
   endforeach()
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${ARG_OUTPUT}
-    COMMAND ${SLUICE_NVCC} -std=c++17 -O2 -cudart shared ${ARG_FLAGS} -o ${output} ${sources}
+    COMMAND ${SLUICE_NVCC} -std=c++17 -O2 ${ARG_FLAGS} -o ${output} ${sources}
     DEPENDS ${sources} ${ARG_DEPENDS}
     COMMENT "nvcc ${name}" VERBATIM)
   add_custom_target(${name}_program ALL DEPENDS ${output})

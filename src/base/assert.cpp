@@ -16,7 +16,9 @@ std::atomic<AssertionHandler> current_handler{end_process};
 
 }  // namespace
 
-void set_assertion_handler(AssertionHandler handler) { current_handler.store(handler); }
+void set_assertion_handler(AssertionHandler handler) {
+  current_handler.store(handler);
+}
 
 void assertion_failed(const char* condition, const char* file, int line) {
   current_handler.load()(condition, file, line);

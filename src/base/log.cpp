@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
 #include <unistd.h>
 
 namespace sluice::log {
@@ -52,6 +53,8 @@ void write(Level message_level, std::string_view text) {
   if (message_level <= level()) write_line(text);
 }
 
-void set_prefix(const char* prefix) { current_prefix.store(prefix); }
+void set_prefix(const char* prefix) {
+  current_prefix.store(prefix);
+}
 
 }  // namespace sluice::log

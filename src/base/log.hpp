@@ -1,10 +1,10 @@
 // The log for people: one line a message on stderr, never on stdout, never changing errno.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace sluice::log {
 

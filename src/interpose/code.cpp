@@ -11,7 +11,9 @@ using namespace sluice::interpose;
 
 namespace {
 
-const DriverCalls& driver() { return Shim::get().calls(); }
+const DriverCalls& driver() {
+  return Shim::get().calls();
+}
 
 void note_code(CUresult result, void* const* code, const void* image) {
   sluice::runtime::Runtime* runtime = Shim::get().runtime();

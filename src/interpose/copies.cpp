@@ -21,9 +21,9 @@ CUresult observed_write(CUdeviceptr address, size_t bytes, Call&& call) {
 }  // namespace
 
 // SLUICE_WRITER(symbol, (parameters), (arguments), first address written, bytes written)
-#define SLUICE_WRITER(symbol, parameters, arguments, address, bytes)                      \
-  extern "C" CUresult sluice_wrap_##symbol parameters {                                   \
-    return observed_write(address, bytes,                                                 \
+#define SLUICE_WRITER(symbol, parameters, arguments, address, bytes)                           \
+  extern "C" CUresult sluice_wrap_##symbol parameters {                                        \
+    return observed_write(address, bytes,                                                      \
                           [&](const DriverCalls& driver) { return driver.symbol arguments; }); \
   }
 
@@ -34,15 +34,15 @@ SLUICE_WRITER(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstre
 SLUICE_WRITER(cuMemcpyAsync_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
               (to, from, n, s), to, n)
 SLUICE_WRITER(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to, n)
-SLUICE_WRITER(cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void* from, size_t n), (to, from, n),
-              to, n)
+SLUICE_WRITER(cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to,
+              n)
 SLUICE_WRITER(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
               (to, from, n, s), to, n)
 SLUICE_WRITER(cuMemcpyHtoDAsync_v2_ptsz, (CUdeviceptr to, const void* from, size_t n, CUstream s),
               (to, from, n, s), to, n)
 SLUICE_WRITER(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to, n)
-SLUICE_WRITER(cuMemcpyDtoD_v2_ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n),
-              to, n)
+SLUICE_WRITER(cuMemcpyDtoD_v2_ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to,
+              n)
 SLUICE_WRITER(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
               (to, from, n, s), to, n)
 SLUICE_WRITER(cuMemcpyDtoDAsync_v2_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),

@@ -1,8 +1,8 @@
 // Which file a program's dlopen of the driver opens: the shim itself, whatever name it used.
-#include <dlfcn.h>
-
 #include <cstring>
 #include <string>
+
+#include <dlfcn.h>
 
 #include "interpose/shim.hpp"
 

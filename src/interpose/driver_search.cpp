@@ -1,11 +1,11 @@
 #include "interpose/driver_search.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <dlfcn.h>
 
 namespace sluice::interpose {
 namespace {

@@ -17,8 +17,12 @@ constexpr const char* function_names[] = {
 #undef SLUICE_DRIVER_FUNCTION
 };
 
-CUresult no_driver() { return CUDA_ERROR_NO_DEVICE; }
-CUresult not_in_driver() { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult no_driver() {
+  return CUDA_ERROR_NO_DEVICE;
+}
+CUresult not_in_driver() {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
 
 void* wrapper_of(std::string_view symbol) {
 #define SLUICE_WRAPPED(name) \
@@ -51,8 +55,12 @@ std::string_view base_name(std::string_view symbol) {
   return symbol;
 }
 
-size_t driver_function_count() { return std::size(function_names); }
-const char* driver_function_name(size_t index) { return function_names[index]; }
+size_t driver_function_count() {
+  return std::size(function_names);
+}
+const char* driver_function_name(size_t index) {
+  return function_names[index];
+}
 
 }  // namespace sluice::interpose
 
@@ -70,8 +78,10 @@ extern "C" void* sluice_interpose_enter(size_t index) {
     return wrapper;
   }
   if (real == nullptr) {
-    sluice::log::warning("{}: the driver has no such function; the call returns "
-                         "CUDA_ERROR_NOT_SUPPORTED", symbol);
+    sluice::log::warning(
+        "{}: the driver has no such function; the call returns "
+        "CUDA_ERROR_NOT_SUPPORTED",
+        symbol);
     return reinterpret_cast<void*>(&not_in_driver);
   }
   if (harmless(symbol)) {

@@ -12,13 +12,17 @@ namespace {
 // has spread to is the driver's knowledge.
 std::atomic<int> captures{0};
 
-const DriverCalls& driver() { return Shim::get().calls(); }
+const DriverCalls& driver() {
+  return Shim::get().calls();
+}
 
 sluice::runtime::Runtime* launching_runtime() {
   return captures.load(std::memory_order_relaxed) == 0 ? Shim::get().runtime() : nullptr;
 }
 
-CUstream per_thread(CUstream stream) { return stream == nullptr ? CU_STREAM_PER_THREAD : stream; }
+CUstream per_thread(CUstream stream) {
+  return stream == nullptr ? CU_STREAM_PER_THREAD : stream;
+}
 
 CUresult begin_capture(CUresult result) {
   if (result == CUDA_SUCCESS) captures.fetch_add(1);
@@ -113,11 +117,11 @@ extern "C" CUresult sluice_wrap_cuGraphLaunch_ptsz(CUgraphExec graph, CUstream s
 }
 
 // SLUICE_CAPTURE(symbol, (parameters), (arguments))
-#define SLUICE_CAPTURE(symbol, parameters, arguments)     \
-  extern "C" CUresult sluice_wrap_##symbol parameters {   \
-    const ErrnoGuard guard;                               \
-    flushed_runtime();                                    \
-    return begin_capture(driver().symbol arguments);      \
+#define SLUICE_CAPTURE(symbol, parameters, arguments)   \
+  extern "C" CUresult sluice_wrap_##symbol parameters { \
+    const ErrnoGuard guard;                             \
+    flushed_runtime();                                  \
+    return begin_capture(driver().symbol arguments);    \
   }
 SLUICE_CAPTURE(cuStreamBeginCapture, (CUstream stream), (stream))
 SLUICE_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))

@@ -6,7 +6,9 @@ using namespace sluice::interpose;
 
 namespace {
 
-const DriverCalls& driver() { return Shim::get().calls(); }
+const DriverCalls& driver() {
+  return Shim::get().calls();
+}
 
 CUresult note_allocation(CUresult result, const CUdeviceptr* address, size_t bytes) {
   sluice::runtime::Runtime* runtime = Shim::get().runtime();
@@ -33,8 +35,7 @@ extern "C" CUresult sluice_wrap_cuMemAllocPitch_v2(CUdeviceptr* address, size_t*
                                                    size_t width, size_t height,
                                                    unsigned int element_bytes) {
   const ErrnoGuard guard;
-  const CUresult result =
-      driver().cuMemAllocPitch_v2(address, pitch, width, height, element_bytes);
+  const CUresult result = driver().cuMemAllocPitch_v2(address, pitch, width, height, element_bytes);
   return result == CUDA_SUCCESS ? note_allocation(result, address, *pitch * height) : result;
 }
 

@@ -1,13 +1,13 @@
 #include "interpose/program_file.hpp"
 
-#include <elf.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 #include <vector>
+
+#include <elf.h>
 
 namespace sluice::interpose {
 namespace {
@@ -32,8 +32,8 @@ class ElfView {
   }
 
   bool is_elf64() const {
-    return bytes_.size() >= sizeof(Elf64_Ehdr) && std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0 &&
-           bytes_[EI_CLASS] == ELFCLASS64;
+    return bytes_.size() >= sizeof(Elf64_Ehdr) &&
+           std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0 && bytes_[EI_CLASS] == ELFCLASS64;
   }
 
   Elf64_Shdr section(uint32_t index) const {

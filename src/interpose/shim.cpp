@@ -1,12 +1,12 @@
 #include "interpose/shim.hpp"
 
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+
+#include <dlfcn.h>
+#include <pthread.h>
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
@@ -69,7 +69,9 @@ void finish_runtime() {
 }
 
 // A forked child has none of the threads that the runtime needs.
-void leave_runtime_in_child() { current_runtime.store(nullptr); }
+void leave_runtime_in_child() {
+  current_runtime.store(nullptr);
+}
 
 }  // namespace
 
@@ -120,7 +122,9 @@ void* Shim::real(const char* symbol) const {
   return library_ == nullptr ? nullptr : dlsym(library_, symbol);
 }
 
-runtime::Runtime* Shim::runtime() const { return current_runtime.load(std::memory_order_acquire); }
+runtime::Runtime* Shim::runtime() const {
+  return current_runtime.load(std::memory_order_acquire);
+}
 
 void Shim::start_runtime() {
   static std::once_flag once;

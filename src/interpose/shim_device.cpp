@@ -1,5 +1,6 @@
 #include "interpose/shim_device.hpp"
 
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -14,7 +15,10 @@ void CUDA_CB run_work(void* data) {
 }  // namespace
 
 ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
-  static const CUuuid uuid = {SLUICE_HOST_DEVICE_TABLE_UUID};
+  constexpr unsigned char bytes[] = SLUICE_HOST_DEVICE_TABLE_UUID;
+  CUuuid uuid = {};
+  static_assert(sizeof(bytes) == sizeof(uuid));
+  std::memcpy(&uuid, bytes, sizeof(uuid));
   const void* table = nullptr;
   if (calls_.cuGetExportTable != nullptr &&
       calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {

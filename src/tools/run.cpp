@@ -1,8 +1,4 @@
 // sluice run: starts a program with the shim (or, with --off, without it) on the chosen device.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +8,10 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/result.hpp"
 #include "interpose/driver_search.hpp"
@@ -73,8 +73,7 @@ Status check_journal(const std::string& path) {
 // prepend() puts `entries` before what a colon-separated variable already holds.
 void prepend(const char* variable, const std::string& entries) {
   const char* before = std::getenv(variable);
-  const std::string value =
-      before == nullptr || *before == '\0' ? entries : entries + ":" + before;
+  const std::string value = before == nullptr || *before == '\0' ? entries : entries + ":" + before;
   setenv(variable, value.c_str(), 1);
 }
 
@@ -122,9 +121,9 @@ int run(const RunOptions& options) {
   }
   arguments.push_back(nullptr);
   execv(program->c_str(), arguments.data());
-  return refuse(exit_not_executable,
-                {ErrorKind::system, std::string("cannot be run: ") + std::strerror(errno),
-                 *program, {}});
+  return refuse(
+      exit_not_executable,
+      {ErrorKind::system, std::string("cannot be run: ") + std::strerror(errno), *program, {}});
 }
 
 }  // namespace
@@ -132,9 +131,7 @@ int run(const RunOptions& options) {
 void add_run_command(CLI::App& app, int* status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
-  command->usage(
-      "Usage: sluice run [--device auto|gpu|cpu] [--journal FILE] [--dependence exact|buffer] "
-      "[--off] [--] PROGRAM ARGS...");
+  command->footer("sluice run [OPTIONS] [--] PROGRAM ARGS...; the exit status is the program's.");
   command->add_option("--device", options->device,
                       "auto takes the GPU where a driver with a device is found, else the CPU");
   command->add_option("--journal", options->journal,
@@ -156,9 +153,9 @@ void add_run_command(CLI::App& app, int* status) {
       return;
     }
     if (options->command.front().starts_with("--")) {
-      *status = refuse(exit_usage, {ErrorKind::invalid_input,
-                                    "no option '" + options->command.front() + "'", "run",
-                                    "'sluice run --help' lists them"});
+      *status = refuse(exit_usage,
+                       {ErrorKind::invalid_input, "no option '" + options->command.front() + "'",
+                        "run", "'sluice run --help' lists them"});
       return;
     }
     *status = run(*options);

@@ -1,0 +1,85 @@
+#include "e2e/process.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sluice::e2e {
+namespace {
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const std::map<std::string, std::string>& environment,
+                         const std::string& output, const std::string& errors) {
+  for (const auto& [name, value] : environment)
+    setenv(name.c_str(), value.c_str(), 1);
+  if (freopen(output.c_str(), "w", stdout) == nullptr ||
+      freopen(errors.c_str(), "w", stderr) == nullptr) {
+    _exit(126);
+  }
+  std::vector<char*> arguments;
+  for (const std::string& part : command)
+    arguments.push_back(const_cast<char*>(part.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Outcome run(const std::vector<std::string>& command,
+            const std::map<std::string, std::string>& environment) {
+  const ScratchFolder scratch;
+  const std::string output = scratch.file("stdout");
+  const std::string errors = scratch.file("stderr");
+  const pid_t child = fork();
+  if (child == 0) become(command, environment, output, errors);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(output),
+          read_all(errors)};
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::stringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    result.push_back(line);
+  return result;
+}
+
+std::string build_path(const std::string& relative) {
+  return std::string(SLUICE_BUILD_FOLDER) + "/" + relative;
+}
+
+Outcome sluice_run(const std::vector<std::string>& options,
+                   const std::vector<std::string>& command) {
+  std::vector<std::string> whole = {build_path("bin/sluice"), "run", "--device", "cpu"};
+  whole.insert(whole.end(), options.begin(), options.end());
+  whole.emplace_back("--");
+  whole.insert(whole.end(), command.begin(), command.end());
+  return run(whole);
+}
+
+ScratchFolder::ScratchFolder() {
+  std::string pattern = std::filesystem::temp_directory_path() / "sluice-e2e-XXXXXX";
+  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+}  // namespace sluice::e2e

@@ -1,0 +1,7 @@
+// Built with nvcc's default, the static CUDA runtime: the CPU device must turn it away politely.
+__global__ void nothing() {}
+
+int main() {
+  nothing<<<1, 1>>>();
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
