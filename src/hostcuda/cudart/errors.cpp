@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/log.hpp"
+#include "hostcuda/cudart/api.hpp"
+
+namespace sluice::cudart {
+namespace {
+
+struct ErrorText {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+};
+
+// Sorted by number, as the header lists them.
+constexpr ErrorText error_texts[] = {
+#define CUDART_ERROR(name, text) {name, #name, text},
+#include "hostcuda/cudart/errors.def"
+#undef CUDART_ERROR
+};
+static_assert(std::is_sorted(std::begin(error_texts), std::end(error_texts),
+                             [](const ErrorText& a, const ErrorText& b) {
+                               return a.error < b.error;
+                             }));
+
+const ErrorText* find_text(cudaError_t error) {
+  const auto* found = std::lower_bound(
+      std::begin(error_texts), std::end(error_texts), error,
+      [](const ErrorText& entry, cudaError_t wanted) { return entry.error < wanted; });
+  return found != std::end(error_texts) && found->error == error ? found : nullptr;
+}
+
+// A sticky error means that the context is lost: asking for it does not clear it, only a reset of
+// the device does. The driver returns it from every later call by itself.
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Counts resets of a device. A sticky error of an earlier count is over.
+std::atomic<unsigned> resets{0};
+
+struct LastError {
+  cudaError_t error = cudaSuccess;
+  unsigned resets = 0;
+};
+thread_local LastError last;
+
+cudaError_t last_error() {
+  if (is_sticky(last.error) && last.resets != resets.load(std::memory_order_relaxed)) {
+    last.error = cudaSuccess;
+  }
+  return last.error;
+}
+
+}  // namespace
+
+cudaError_t to_error(CUresult result) {
+  if (result == CUDA_SUCCESS) return cudaSuccess;
+  const cudaError_t error = static_cast<cudaError_t>(result);
+  return find_text(error) != nullptr ? error : cudaErrorUnknown;
+}
+
+cudaError_t record(cudaError_t error) {
+  if (error != cudaSuccess) {
+    last.error = error;
+    last.resets = resets.load(std::memory_order_relaxed);
+  }
+  return error;
+}
+
+void forget_errors() {
+  resets.fetch_add(1, std::memory_order_relaxed);
+}
+
+cudaError_t unsupported(const char* function) {
+  static std::mutex* mutex = new std::mutex;
+  static std::set<std::string>* said = new std::set<std::string>;
+  {
+    const std::lock_guard lock(*mutex);
+    if (said->insert(function).second) {
+      log::warning(
+          "cudart: {} is unsupported by the runtime library of the CPU device; it returns "
+          "cudaErrorNotSupported",
+          function);
+    }
+  }
+  return record(cudaErrorNotSupported);
+}
+
+}  // namespace sluice::cudart
+
+using namespace sluice::cudart;
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last_error();
+  if (!is_sticky(error)) last.error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return last_error();
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const ErrorText* found = find_text(error);
+  return found != nullptr ? found->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const ErrorText* found = find_text(error);
+  return found != nullptr ? found->text : "unrecognized error code";
+}
+
+}  // extern "C"
