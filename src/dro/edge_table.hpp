@@ -42,12 +42,12 @@ struct EdgeTable {
   EdgeForm form = EdgeForm::ranges;
   Dim3 master_grid;
   Dim3 slave_grid;
-  BlockBox master_box;                // neighbours, all
-  BlockBox slave_box;                 // neighbours, all
-  std::vector<BlockOffset> offsets;   // neighbours
-  std::vector<uint32_t> rows;         // ranges: one more than there are slave blocks
-  std::vector<BlockRange> ranges;     // ranges: sorted and disjoint within a row
-  uint64_t edge_count = 0;            // block-to-block edges, exact
+  BlockBox master_box;               // neighbours, all
+  BlockBox slave_box;                // neighbours, all
+  std::vector<BlockOffset> offsets;  // neighbours
+  std::vector<uint32_t> rows;        // ranges: one more than there are slave blocks
+  std::vector<BlockRange> ranges;    // ranges: sorted and disjoint within a row
+  uint64_t edge_count = 0;           // block-to-block edges, exact
   friend bool operator==(const EdgeTable&, const EdgeTable&) = default;
 };
 

@@ -65,14 +65,14 @@ class DependenceTracker {
 
   // Counters of all that was found so far; none depends on timing.
   struct Counters {
-    uint64_t launches = 0;      // tracked ones, opaque ones left out
+    uint64_t launches = 0;  // tracked ones, opaque ones left out
     uint64_t footprints = 0;
     uint64_t interned = 0;
     uint64_t dros = 0;
     uint64_t dro_hits = 0;
-    uint64_t resolved = 0;      // dependences found
+    uint64_t resolved = 0;  // dependences found
     uint64_t edge_tables = 0;
-    uint64_t edges = 0;         // block edges of all dependences found
+    uint64_t edges = 0;  // block edges of all dependences found
   };
   const Counters& counters() const;
 

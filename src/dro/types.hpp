@@ -49,8 +49,8 @@ struct Dro {
   InternedId slave = 0;
   uint32_t master_state = 0;  // how much of the master later launches had retired: 0 nothing yet
   Hazards hazards;
-  bool retires_master = false;     // the slave's must-writes cover all the master wrote
-  std::vector<BufferId> buffers;   // in which they meet, ascending
+  bool retires_master = false;    // the slave's must-writes cover all the master wrote
+  std::vector<BufferId> buffers;  // in which they meet, ascending
   EdgeTableId edges = 0;
 };
 

@@ -1,0 +1,68 @@
+// Composing hazards: what one launch waits for in an earlier one, found by isl once for each pair
+// of patterns and remembered.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "dro/edge_drawing.hpp"
+#include "dro/interning.hpp"
+#include "dro/live_state.hpp"
+#include "dro/tracker.hpp"
+
+namespace sluice::dro {
+
+// PatternPair is a question: what does a launch of pattern `slave` wait for in a live launch of
+// pattern `master`, of which `master_state` is left? It names no buffers, only which are the same.
+struct PatternPair {
+  static constexpr uint32_t none = UINT32_MAX;
+
+  PatternId master = 0;
+  uint32_t master_state = 0;
+  PatternId slave = 0;
+  std::vector<uint32_t> slave_buffer;  // for each buffer of the master: the slave's, or none
+};
+
+// PairResult is the answer. Where no hazard holds there are no edges.
+struct PairResult {
+  Hazards hazards;
+  bool retires_master = false;
+  std::vector<uint32_t> meeting;  // buffers of the master in which a hazard holds
+  isl::map relation;              // { B[slave] -> B[master] }
+  EdgeTableId edges = 0;
+  uint32_t next_state = 0;  // what the slave leaves of the master, or LiveStateTable::retired
+};
+
+// DroBuilder answers pairs. With a store it draws edge tables and tells the observer of new ones;
+// without, it only finds relations.
+class DroBuilder {
+ public:
+  DroBuilder(Rule rule, IslContext& context, const LaunchTable& launches, EdgeTableStore* store,
+             Observer* observer)
+      : rule_(rule),
+        context_(context),
+        launches_(launches),
+        states_(context, launches, rule),
+        store_(store),
+        observer_(observer) {}
+
+  const PairResult& resolve(const PatternPair& pair);
+  LiveStateTable& states() { return states_; }
+
+ private:
+  PairResult compose(const PatternPair& pair);
+  void draw(const PatternPair& pair, PairResult& result);
+
+  Rule rule_;
+  IslContext& context_;
+  const LaunchTable& launches_;
+  LiveStateTable states_;
+  EdgeTableStore* store_;
+  Observer* observer_;
+  std::deque<PairResult> results_;  // stable addresses
+  std::unordered_map<Words, const PairResult*, WordsHash> by_key_;
+};
+
+}  // namespace sluice::dro

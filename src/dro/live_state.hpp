@@ -1,0 +1,91 @@
+// Live states: what is left of an earlier launch after later ones retired part of it.
+//
+// The rule, for each byte. Accesses of a byte come in program order; "claims" below are writes,
+// must or may. For an earlier launch M the following of its bytes are live:
+//   writes         of M, not overwritten by a later must-write          a reader makes RAW
+//   fresh writes   of M, neither read nor claimed by any later launch   a claim makes WAW
+//   reads          of M, not claimed by any later launch                a claim makes WAR
+// A launch is taken as a whole: all its accesses meet the state before it, then change it.
+//
+// What is left out is implied. Edges run between all the blocks that touch the byte, on either
+// side, so edges of one byte compose: if P -> Q and Q -> S were drawn for byte b, every block of S
+// that touches b waits, through blocks of Q, for every block of P that touches b.
+//   Claim after claim, P then S: if P is fresh, the WAW edge is drawn. Else let Q be the first to
+//   touch b after P. If Q claims b, P -> Q was drawn as WAW. If Q reads b, P -> Q was drawn as RAW
+//   (no must-write came between). Take Q for P and repeat: the steps end at S.
+//   Claim after read, P then S: if P's read is live, the WAR edge is drawn. Else the first claim Q
+//   after P had the WAR edge P -> Q, and Q before S is the case above.
+//   Read after claim, P then S: if P's write is live, the RAW edge is drawn. Else a must-write Q
+//   came between; P before Q is the first case, and the last such Q is live, so Q -> S is drawn.
+// So the closure of what is drawn is the closure of all conflicts. (A read is RAW-dependent on all
+// writers whose data it may see, though the last claim alone would order it: data flow is what
+// people want to read.)
+//
+// A launch all of whose remaining writes were claimed again, and whose reads too, orders nothing
+// that others do not: it is `superseded`, and only so many of its kind are kept.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "dro/interning.hpp"
+#include "dro/relations.hpp"
+#include "dro/types.hpp"
+
+namespace sluice::dro {
+
+// LiveBytes are the live bytes of one buffer, as above; `last_writes` are those of `writes` that
+// no later launch claimed. Each holds the next: writes, last_writes, fresh_writes.
+struct LiveBytes {
+  isl::set writes;
+  isl::set last_writes;
+  isl::set fresh_writes;
+  isl::set reads;
+  std::optional<ByteRange> write_hull;
+  std::optional<ByteRange> read_hull;
+
+  bool empty() const { return !write_hull && !read_hull; }
+};
+
+struct LiveState {
+  std::vector<LiveBytes> buffers;  // one for each buffer of the pattern
+  bool superseded = false;
+
+  bool retired() const;
+};
+
+// intact_state() is the state of a launch that has just run. Rule::buffer keeps no reads.
+LiveState intact_state(const IslContext& context, const LaunchPattern& pattern, Rule rule);
+
+// retire() changes one buffer's live bytes by a later launch's access to the same buffer.
+void retire(LiveBytes& live, const BufferAccess& later, Rule rule);
+
+// erase() forgets accesses to `bytes`: something ordered after all launches wrote them.
+void erase(LiveBytes& live, isl::set bytes);
+
+// LiveStateTable numbers the states of each pattern in the order in which they were first seen;
+// number 0 is intact. Equality is isl's, so the set stays finite where programs repeat.
+class LiveStateTable {
+ public:
+  static constexpr uint32_t retired = UINT32_MAX;
+
+  LiveStateTable(const IslContext& context, const LaunchTable& launches, Rule rule)
+      : context_(context), launches_(launches), rule_(rule) {}
+
+  const LiveState& state(PatternId pattern, uint32_t number);
+
+  // number_of() finds or adds a state; `retired` where nothing is left.
+  uint32_t number_of(PatternId pattern, LiveState state);
+
+ private:
+  std::deque<LiveState>& states_of(PatternId pattern);
+
+  const IslContext& context_;
+  const LaunchTable& launches_;
+  Rule rule_;
+  std::deque<std::deque<LiveState>> states_;
+};
+
+}  // namespace sluice::dro

@@ -1,0 +1,79 @@
+// isl as `dro` uses it: relations from blocks B[x, y, z] to bytes A[o], and sets of bytes.
+//
+// isl runs with errors as values: an operation that fails, or that goes past the operation budget,
+// gives a null object, and every operation on a null object gives null again. So a computation is
+// written straight through and looked at once at its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/dim3.hpp"
+#include "base/result.hpp"
+#include "isl/isl-noexceptions.h"
+
+namespace sluice::dro {
+
+// IslContext owns an isl_ctx. Not thread-safe; it must outlive every object made in it.
+class IslContext {
+ public:
+  IslContext();
+  ~IslContext();
+  IslContext(const IslContext&) = delete;
+  IslContext& operator=(const IslContext&) = delete;
+
+  isl::ctx get() const { return isl::ctx(context_); }
+
+  // Budget allows the computations of its lifetime `operations` of isl's own steps; past it they
+  // fail. Without one there is no limit.
+  class Budget {
+   public:
+    Budget(IslContext& context, unsigned long operations) : context_(context) {
+      context_.limit(operations);
+    }
+    ~Budget() { context_.limit(0); }
+    Budget(const Budget&) = delete;
+    Budget& operator=(const Budget&) = delete;
+
+   private:
+    IslContext& context_;
+  };
+
+ private:
+  void limit(unsigned long operations);
+
+  isl_ctx* context_;
+};
+
+// ByteRange is a range of bytes, `last` included.
+struct ByteRange {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// yes() is true where isl said so; an error counts as no.
+inline bool yes(const isl::boolean& answer) {
+  return answer.is_true();
+}
+
+// parse_access() reads a relation { B[x, y, z] -> A[o] : ... } over the blocks of `grid`. An error
+// where the text is none, has parameters or other dimensions, or leaves the grid.
+Result<isl::map> parse_access(const IslContext& context, const std::string& text, const Dim3& grid);
+
+// grid_blocks() is { B[x, y, z] } with all positions of the grid.
+isl::set grid_blocks(const IslContext& context, const Dim3& grid);
+
+// byte_set() is { A[o] : first <= o <= last }; empty_bytes() and empty_access() hold nothing.
+isl::set byte_set(const IslContext& context, const ByteRange& bytes);
+isl::set empty_bytes(const IslContext& context);
+isl::map empty_access(const IslContext& context);
+
+// shifted() adds `offset` to every byte of an access relation.
+isl::map shifted(const isl::map& access, uint64_t offset);
+
+// hull() is the smallest range that holds all bytes; nothing where there are none. A set whose
+// bounds isl cannot tell gives the widest range.
+std::optional<ByteRange> hull(const isl::set& bytes);
+
+}  // namespace sluice::dro
