@@ -22,6 +22,8 @@ struct LaunchCall {
   void** extra = nullptr;
 };
 
+// Device. launch() and enqueue() are called under the runtime's lock, which `work` takes when it
+// ends, so they must not wait for work of the device.
 class Device {
  public:
   virtual ~Device() = default;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "dro/tracker.hpp"
 #include "dro/types.hpp"
 #include "runtime/device.hpp"
 #include "runtime/kernel_model.hpp"
@@ -16,9 +17,9 @@ namespace sluice::runtime {
 
 struct Config {
   dro::Rule rule = dro::Rule::exact;
-  std::string journal_path;  // empty: no journal
-  std::string program;       // for the journal's header
-  uint32_t workers = 0;      // 0: one for each processor
+  std::string journal_path;        // empty: no journal
+  std::string program;             // for the journal's header
+  uint32_t workers = 0;            // 0: one for each processor
   uint32_t window_launches = 256;  // a window closes at this many launches
 
   Config& set_rule(dro::Rule value);
@@ -29,7 +30,8 @@ struct Config {
 };
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
-// where it says so. `device` must outlive it.
+// where it says so. `device` must outlive it. After a bug of ours (a failed assertion, no memory)
+// it says so once, hands what it held back to the driver and lets everything pass.
 class Runtime {
  public:
   // create() fails only where the journal cannot be written.
@@ -54,7 +56,8 @@ class Runtime {
   // writes these bytes. Call it after flush().
   void memory_written(uint64_t address, uint64_t bytes);
 
-  // launch() takes a launch or passes it through; the result is what the program gets.
+  // launch() takes a launch or passes it through; the result is what the program gets. It blocks
+  // while several full windows are queued, as a driver does whose queue is full.
   int launch(const LaunchCall& call);
 
   // pass_through() tells of a launch-like call that the runtime has no model of (cooperative,
@@ -66,11 +69,15 @@ class Runtime {
   // the driver's own ordering covers it. Call it before any call that could observe results.
   void flush();
 
-  // finish() flushes, waits for the device to end all windows, and completes the journal.
+  // finish() flushes, waits for the device to end all windows, and completes the journal. Launches
+  // after it go to the driver as they are.
   void finish();
 
+  // counters() is what the tracker has found so far.
+  dro::DependenceTracker::Counters counters() const;
+
  private:
-  struct State;
+  class State;
   explicit Runtime(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -1,0 +1,75 @@
+// Which kernel a function handle is, and what is known of that kernel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/dim3.hpp"
+#include "hostcuda/block_abi.h"
+#include "ptx/syntax.hpp"
+#include "runtime/footprint_cache.hpp"
+#include "runtime/kernel_model.hpp"
+
+namespace sluice::runtime {
+
+// Kernel is one kernel of one loaded image. Its model is made at its first launch.
+struct Kernel {
+  std::string name;
+  bool tried = false;                  // model or failure has been found
+  std::unique_ptr<KernelModel> model;  // null: failure says why
+  std::string failure;
+  FootprintCache footprints;
+  std::unordered_set<std::string> told;  // reasons that the log has had already
+};
+
+// BlockCode is the device's answer for one block size.
+struct BlockCode {
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  SluiceBlockCode code = {};
+  std::string failure;  // why there is no code; empty where there is
+};
+
+// Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.
+struct Function {
+  std::shared_ptr<Kernel> kernel;
+  std::vector<BlockCode> codes;  // few: a program uses a kernel with one or two block sizes
+  const void* image = nullptr;   // whose kernel this is, for code_unloaded()
+};
+
+// CodeRegistry knows loaded images and the functions found in them. Not thread-safe.
+class CodeRegistry {
+ public:
+  explicit CodeRegistry(ModelMaker maker);
+  ~CodeRegistry();
+
+  // The calls of Runtime of the same names. code_loaded() copies what it needs of the image:
+  // the program may free it as soon as the driver has returned.
+  void code_loaded(void* code, const void* image);
+  void code_alias(void* code, void* original);
+  void code_unloaded(void* code);
+  void function_found(void* function, void* code, const char* kernel);
+  void function_alias(void* function, void* original);
+
+  // find() returns the function of a handle, or null. It stays until its code is unloaded or the
+  // handle is found again.
+  Function* find(void* function);
+
+  // model() returns the kernel's model, making it at the first call; null where it has none, and
+  // then kernel.failure says why.
+  KernelModel* model(const Function& function);
+
+ private:
+  struct Image;
+  Result<const ptx::Module*> module_of(Image& image, std::string_view kernel);
+
+  ModelMaker maker_;
+  std::unordered_map<void*, std::shared_ptr<Image>> images_;
+  std::unordered_map<void*, Function> functions_;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,32 @@
+#include <utility>
+
+#include "runtime/runtime.hpp"
+
+namespace sluice::runtime {
+
+Config& Config::set_rule(dro::Rule value) {
+  rule = value;
+  return *this;
+}
+
+Config& Config::set_journal_path(std::string value) {
+  journal_path = std::move(value);
+  return *this;
+}
+
+Config& Config::set_program(std::string value) {
+  program = std::move(value);
+  return *this;
+}
+
+Config& Config::set_workers(uint32_t value) {
+  workers = value;
+  return *this;
+}
+
+Config& Config::set_window_launches(uint32_t value) {
+  window_launches = value;
+  return *this;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,207 @@
+// The steps of one launch: understand it, find its dependences, hold it or pass it through.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/state.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+// CU_STREAM_PER_THREAD names another stream in every thread, so only the launching thread can
+// submit to it and nothing may stay behind for the device's thread.
+void* const per_thread_stream = reinterpret_cast<void*>(2);
+
+}  // namespace
+
+int Runtime::State::launch(const LaunchCall& call) {
+  Lock lock(mutex_);
+  const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
+  window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
+  handed_over_ = false;
+  try {
+    return launch_locked(call);
+  } catch (...) {
+    turn_off_locked();
+    return handed_over_ ? 0 : device_.launch(call);
+  }
+}
+
+int Runtime::State::launch_locked(const LaunchCall& call) {
+  if (deferred_error_ != 0) return std::exchange(deferred_error_, 0);
+  if (passes_all()) return device_.launch(call);
+  find_stream(call.stream);
+
+  const dro::LaunchNumber number = ++last_launch_;
+  Function* function = code_.find(call.function);
+  if (function == nullptr) {
+    return pass_opaque(call, number, nullptr,
+                       "its code was loaded by a call that Sluice does not follow");
+  }
+  if (const char* reason = understand(call, *function)) {
+    return pass_opaque(call, number, function->kernel.get(), reason);
+  }
+  return take(call, number, *function);
+}
+
+const char* Runtime::State::understand(const LaunchCall& call, Function& function) {
+  Kernel& kernel = *function.kernel;
+  KernelModel* model = code_.model(function);
+  if (model == nullptr) return kernel.failure.c_str();
+  const analysis::KernelSignature& signature = model->signature();
+  if (const char* refusal = shape_refusal(call)) return refusal;
+  if (const char* refusal = read_arguments(call, signature)) return refusal;
+  const CachedFootprint& footprint = footprint_of(kernel);
+  if (!footprint.opaque_reason.empty()) return footprint.opaque_reason.c_str();
+  footprint_ = &footprint;
+  return bind_arguments(signature, footprint);
+}
+
+const char* Runtime::State::read_arguments(const LaunchCall& call,
+                                           const analysis::KernelSignature& signature) {
+  if (const char* refusal = read_parameter_block(call, signature, parameters_)) return refusal;
+  shape_.grid = call.grid;
+  shape_.block = call.block;
+  shape_.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  shape_.shape_values.clear();
+  for (const analysis::ParameterSlot& slot : signature.shape_scalars) {
+    shape_.shape_values.push_back(read_slot(parameters_, slot));
+  }
+  return nullptr;
+}
+
+const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
+  const auto found = kernel.footprints.find(shape_);
+  if (found != kernel.footprints.end()) return found->second;
+  const analysis::Footprint footprint = kernel.model->footprint(shape_);
+  CachedFootprint cached;
+  cached.opaque_reason = footprint.opaque_reason;
+  if (!footprint.opaque()) {
+    const Result<dro::FootprintId> id = tracker_.add_footprint(footprint);
+    if (id) {
+      cached.id = *id;
+    } else {
+      cached.opaque_reason = id.error().line();
+    }
+  }
+  for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
+    cached.accessed.push_back(argument.reads.present() || argument.may_writes.present() ||
+                              argument.must_writes.present());
+  }
+  return kernel.footprints.emplace(shape_, std::move(cached)).first->second;
+}
+
+const char* Runtime::State::bind_arguments(const analysis::KernelSignature& signature,
+                                           const CachedFootprint& footprint) {
+  arguments_.clear();
+  for (size_t i = 0; i < signature.pointers.size(); ++i) {
+    const uint64_t address = read_slot(parameters_, signature.pointers[i]);
+    const std::optional<Allocation> found = memory_.find(address);
+    if (found) {
+      arguments_.push_back({found->buffer, address - found->address});
+    } else if (!footprint.accessed[i]) {
+      arguments_.push_back({});
+    } else {
+      // The address stays out: reasons are counted, and it differs from run to run.
+      reason_ = fmt::format("argument {} points to memory that Sluice does not know",
+                            signature.pointers[i].name);
+      log::debug("{}: {} (0x{:x})", signature.kernel, reason_, address);
+      return reason_.c_str();
+    }
+  }
+  return nullptr;
+}
+
+const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall& call) {
+  for (const BlockCode& known : function.codes) {
+    if (known.block == call.block && known.dynamic_shared_bytes == call.dynamic_shared_bytes) {
+      return known;
+    }
+  }
+  BlockCode& fresh = function.codes.emplace_back();
+  fresh.block = call.block;
+  fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  const Result<SluiceBlockCode> code =
+      device_.block_code(call.function, call.block, call.dynamic_shared_bytes);
+  if (code) {
+    fresh.code = *code;
+  } else {
+    fresh.failure = code.error().line();
+  }
+  return fresh;
+}
+
+int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
+                                const std::string& reason) {
+  static const std::string unknown = "?";
+  close_window();
+  if (kernel != nullptr) tell(*kernel, reason);
+  describe(call, kernel == nullptr ? unknown : kernel->name, {});
+  tracker_.opaque_launch(number, reason);
+  handed_over_ = true;
+  return device_.launch(call);
+}
+
+int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Function& function) {
+  const BlockCode& code = block_code(function, call);
+  if (!code.failure.empty()) tell(*function.kernel, code.failure);
+  describe(call, function.kernel->name, code.failure);
+  dependences_.clear();
+  tracker_.launch({number, footprint_->id, arguments_}, dependences_);
+  if (!code.failure.empty()) {
+    close_window();
+    handed_over_ = true;
+    return device_.launch(call);
+  }
+
+  if (window_.stream() != call.stream) close_window();
+  hold(call, number, code.code);
+  // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
+  const bool at_once = outstanding_windows_ == 0 || window_.size() >= window_limit_ ||
+                       stream_is_new_ || call.stream == per_thread_stream;
+  return at_once ? submit() : 0;
+}
+
+void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
+                          const SluiceBlockCode& code) {
+  if (window_.empty()) window_ = LaunchWindow(call.stream, number);
+  window_.append(call, code, parameters_);
+  handed_over_ = true;
+  for (const dro::Dependence& dependence : dependences_) {
+    // A master outside the window is ordered before all of it: by its stream, or as the program
+    // ordered the streams.
+    if (window_.holds(dependence.master)) {
+      window_.depend_on(dependence.master, tracker_.edge_table(dependence.dro->edges));
+    }
+  }
+}
+
+// The default stream is 0; the others are counted from 1 in the order of their first launch.
+void Runtime::State::find_stream(void* stream) {
+  void* const legacy_stream = reinterpret_cast<void*>(1);  // CU_STREAM_LEGACY, the same as null
+  const bool is_default = stream == nullptr || stream == legacy_stream;
+  const auto [entry, is_new] = streams_.try_emplace(stream, is_default ? 0 : streams_counted_ + 1);
+  if (is_new && !is_default) ++streams_counted_;
+  stream_index_ = entry->second;
+  stream_is_new_ = is_new && !is_default;
+}
+
+void Runtime::State::describe(const LaunchCall& call, const std::string& kernel,
+                              const std::string& reason) {
+  if (journal_ == nullptr) return;
+  journal_->describe_launch({.kernel = kernel,
+                             .grid = call.grid,
+                             .block = call.block,
+                             .stream = stream_index_,
+                             .passed_through = reason});
+}
+
+void Runtime::State::tell(Kernel& kernel, const std::string& reason) {
+  if (log::level() < log::Level::info || !kernel.told.insert(reason).second) return;
+  log::info("{}: launches pass through: {}", kernel.name, reason);
+}
+
+}  // namespace sluice::runtime

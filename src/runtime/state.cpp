@@ -1,0 +1,88 @@
+#include "runtime/state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::runtime {
+
+Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
+                      std::unique_ptr<dro::JournalWriter> journal)
+    : config_(config),
+      device_(device),
+      // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one
+      // after another, and what the rule finds is there to be compared.
+      window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
+      journal_(std::move(journal)),
+      tracker_(config.rule, journal_.get()),
+      code_(std::move(maker)),
+      executor_(megakernel::HostExecutor::Config{}.set_workers(config.workers)) {}
+
+void Runtime::State::code_loaded(void* code, const void* image) {
+  const Lock lock(mutex_);
+  code_.code_loaded(code, image);
+}
+
+void Runtime::State::code_alias(void* code, void* original) {
+  const Lock lock(mutex_);
+  code_.code_alias(code, original);
+}
+
+void Runtime::State::code_unloaded(void* code) {
+  Lock lock(mutex_);
+  wait_until_idle(lock);
+  code_.code_unloaded(code);
+}
+
+void Runtime::State::function_found(void* function, void* code, const char* kernel) {
+  const Lock lock(mutex_);
+  code_.function_found(function, code, kernel);
+}
+
+void Runtime::State::function_alias(void* function, void* original) {
+  const Lock lock(mutex_);
+  code_.function_alias(function, original);
+}
+
+void Runtime::State::memory_allocated(uint64_t address, uint64_t bytes) {
+  const Lock lock(mutex_);
+  if (passes_all() || bytes == 0) return;
+  std::vector<dro::BufferId> displaced;
+  const dro::BufferId buffer = memory_.allocated(address, bytes, displaced);
+  for (const dro::BufferId gone : displaced) {
+    tracker_.buffer_destroyed(gone);
+  }
+  tracker_.buffer_created(buffer, bytes);
+}
+
+void Runtime::State::memory_freed(uint64_t address) {
+  const Lock lock(mutex_);
+  if (passes_all()) return;
+  close_window();
+  if (const std::optional<Allocation> gone = memory_.freed(address)) {
+    tracker_.buffer_destroyed(gone->buffer);
+  }
+}
+
+void Runtime::State::memory_written(uint64_t address, uint64_t bytes) {
+  const Lock lock(mutex_);
+  if (passes_all() || bytes == 0) return;
+  const std::optional<Allocation> found = memory_.find(address);
+  if (!found) return;
+  const uint64_t begin = address - found->address;
+  tracker_.host_write(found->buffer, begin, begin + std::min(bytes, found->bytes - begin));
+}
+
+void Runtime::State::pass_through(const char* kernel, const std::string& reason) {
+  const Lock lock(mutex_);
+  if (passes_all()) return;
+  close_window();
+  if (journal_ != nullptr) journal_->describe_launch({.kernel = kernel});
+  tracker_.opaque_launch(++last_launch_, reason);
+}
+
+dro::DependenceTracker::Counters Runtime::State::counters() {
+  const Lock lock(mutex_);
+  return tracker_.counters();
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,113 @@
+// What stands behind Runtime: one lock, the registries, the tracker and the window.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dro/journal.hpp"
+#include "dro/tracker.hpp"
+#include "megakernel/host/host_executor.hpp"
+#include "runtime/code_registry.hpp"
+#include "runtime/memory_registry.hpp"
+#include "runtime/plan.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window.hpp"
+
+namespace sluice::runtime {
+
+// State does the work of the functions of Runtime that have the same names. All but launch() may
+// throw; Runtime then calls turn_off().
+class Runtime::State {
+ public:
+  State(const Config& config, Device& device, ModelMaker maker,
+        std::unique_ptr<dro::JournalWriter> journal);
+
+  void code_loaded(void* code, const void* image);
+  void code_alias(void* code, void* original);
+  void code_unloaded(void* code);
+  void function_found(void* function, void* code, const char* kernel);
+  void function_alias(void* function, void* original);
+  void memory_allocated(uint64_t address, uint64_t bytes);
+  void memory_freed(uint64_t address);
+  void memory_written(uint64_t address, uint64_t bytes);
+  int launch(const LaunchCall& call);
+  void pass_through(const char* kernel, const std::string& reason);
+  void flush();
+  void finish();
+  dro::DependenceTracker::Counters counters();
+
+  // turn_off() logs what the exception being handled says, gives held launches to the driver and
+  // lets everything pass from now on.
+  void turn_off() noexcept;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // The steps of a launch (launch.cpp). `understand` fills the scratch members; it returns null,
+  // or why the launch must pass through.
+  int launch_locked(const LaunchCall& call);
+  const char* understand(const LaunchCall& call, Function& function);
+  const char* read_arguments(const LaunchCall& call, const analysis::KernelSignature& signature);
+  const CachedFootprint& footprint_of(Kernel& kernel);
+  const char* bind_arguments(const analysis::KernelSignature& signature,
+                             const CachedFootprint& footprint);
+  const BlockCode& block_code(Function& function, const LaunchCall& call);
+  int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
+                  const std::string& reason);
+  int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
+  void hold(const LaunchCall& call, dro::LaunchNumber number, const SluiceBlockCode& code);
+  void find_stream(void* stream);
+  void describe(const LaunchCall& call, const std::string& kernel, const std::string& reason);
+  void tell(Kernel& kernel, const std::string& reason);
+
+  // The way of a window (submit.cpp).
+  // submit() gives the window to the device and returns the CUresult; close_window() keeps an
+  // error for the next launch, where the launches it belongs to have returned to the program.
+  int submit();
+  void close_window();
+  void run_window(const std::shared_ptr<const PlannedWindow>& window);
+  void window_done(size_t launches, bool failed);
+  void wait_until_idle(Lock& lock);
+  void turn_off_locked() noexcept;
+  bool passes_all() const { return off_ || finished_; }
+
+  const Config config_;
+  Device& device_;
+  const uint32_t window_limit_;
+
+  std::mutex mutex_;  // guards all that follows, up to executor_mutex_
+  std::condition_variable window_ended_;
+  std::unique_ptr<dro::JournalWriter> journal_;  // null: none. Outlives tracker_.
+  dro::DependenceTracker tracker_;
+  MemoryRegistry memory_;
+  CodeRegistry code_;
+  std::unordered_map<void*, uint64_t> streams_;  // their numbers in the journal
+  uint64_t streams_counted_ = 0;
+  dro::LaunchNumber last_launch_ = 0;
+  LaunchWindow window_;
+  size_t outstanding_windows_ = 0;
+  size_t outstanding_launches_ = 0;
+  int deferred_error_ = 0;  // of launches whose calls had returned; the next launch gets it
+  bool off_ = false;
+  bool finished_ = false;
+  bool handed_over_ = false;  // the launch being taken is in the window or with the driver
+
+  // Of the launch being taken; members so that a repeat launch allocates nothing.
+  uint64_t stream_index_ = 0;
+  bool stream_is_new_ = false;
+  std::vector<std::byte> parameters_;
+  analysis::LaunchShape shape_;
+  std::vector<dro::BoundArgument> arguments_;
+  std::vector<dro::Dependence> dependences_;
+  const CachedFootprint* footprint_ = nullptr;
+  std::string reason_;
+
+  std::mutex executor_mutex_;  // the device may run work of several streams at once
+  megakernel::HostExecutor executor_;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,127 @@
+// The way of a window: planned, given to the device, run there, and followed by the next one.
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+#include "runtime/state.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+constexpr int out_of_memory = 2;    // CUDA_ERROR_OUT_OF_MEMORY
+constexpr int launch_failed = 719;  // CUDA_ERROR_LAUNCH_FAILED
+
+// what_was_thrown() describes the exception being handled.
+std::string what_was_thrown() {
+  try {
+    throw;
+  } catch (const AssertionFailure& failure) {
+    return fmt::format("assertion '{}' failed at {}:{}", failure.condition, failure.file,
+                       failure.line);
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
+
+}  // namespace
+
+int Runtime::State::submit() {
+  if (window_.empty()) return 0;
+  const std::shared_ptr<const PlannedWindow> planned = plan(window_, executor_.workers());
+  const size_t launches = planned->held.size();
+  ++outstanding_windows_;
+  outstanding_launches_ += launches;
+  int result = out_of_memory;
+  try {
+    result = device_.enqueue(planned->held.stream(), [this, planned] { run_window(planned); });
+  } catch (const std::bad_alloc&) {
+    // The launches are still here, and may go on without a window.
+  }
+  if (result == 0) return 0;
+  --outstanding_windows_;
+  outstanding_launches_ -= launches;
+  log::warning("the device takes no windows on this stream (error {}): launches run one by one",
+               result);
+  return launch_plainly(planned->held, device_);
+}
+
+void Runtime::State::close_window() {
+  const int result = submit();
+  if (result != 0) deferred_error_ = result;
+}
+
+// On a thread of the device, in the order of the window's stream.
+void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window) {
+  bool failed = false;
+  try {
+    const std::lock_guard lock(executor_mutex_);
+    executor_.run(window->tables);
+  } catch (...) {
+    failed = true;
+  }
+  window_done(window->held.size(), failed);
+}
+
+void Runtime::State::window_done(size_t launches, bool failed) {
+  const Lock lock(mutex_);
+  --outstanding_windows_;
+  outstanding_launches_ -= launches;
+  if (failed) {
+    log::error("a window of {} launches ended with an error: its results are not to be used",
+               launches);
+    deferred_error_ = launch_failed;
+  }
+  if (outstanding_windows_ == 0) {
+    try {
+      close_window();
+    } catch (...) {
+      turn_off_locked();
+    }
+  }
+  // Under the lock, since whoever waits may end the life of this object as soon as it has it.
+  window_ended_.notify_all();
+}
+
+void Runtime::State::flush() {
+  const Lock lock(mutex_);
+  close_window();
+}
+
+void Runtime::State::wait_until_idle(Lock& lock) {
+  close_window();
+  window_ended_.wait(lock, [&] { return outstanding_windows_ == 0 && window_.empty(); });
+}
+
+void Runtime::State::finish() {
+  Lock lock(mutex_);
+  wait_until_idle(lock);
+  if (finished_) return;
+  finished_ = true;
+  journal_.reset();
+}
+
+void Runtime::State::turn_off() noexcept {
+  const Lock lock(mutex_);
+  turn_off_locked();
+}
+
+void Runtime::State::turn_off_locked() noexcept {
+  try {
+    if (!std::exchange(off_, true)) {
+      log::error("a bug in Sluice: {}; from here the program runs without it", what_was_thrown());
+    }
+    launch_plainly(std::exchange(window_, {}), device_);
+  } catch (...) {
+    // Nothing is left to be done for a program without memory.
+    window_ = {};
+  }
+}
+
+}  // namespace sluice::runtime

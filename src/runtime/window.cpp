@@ -1,0 +1,46 @@
+#include "runtime/window.hpp"
+
+#include "base/assert.hpp"
+
+namespace sluice::runtime {
+
+void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
+                          std::span<const std::byte> parameters) {
+  constexpr size_t alignment = 16;  // the largest of a PTX parameter
+  const size_t first = (parameters_.size() + alignment - 1) / alignment * alignment;
+  parameters_.resize(first);
+  parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
+  launches_.push_back({.function = call.function,
+                       .grid = call.grid,
+                       .block = call.block,
+                       .dynamic_shared_bytes = call.dynamic_shared_bytes,
+                       .code = code,
+                       .first_parameter_byte = first,
+                       .parameter_bytes = parameters.size()});
+}
+
+void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {
+  SLUICE_ASSERT(holds(master) && master - first_ + 1 < launches_.size());
+  dependences_.push_back({static_cast<uint32_t>(master - first_), &edges});
+  ++launches_.back().dependence_count;
+}
+
+int launch_plainly(const LaunchWindow& window, Device& device) {
+  int first_error = 0;
+  for (const HeldLaunch& launch : window.launches()) {
+    // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+    size_t bytes = launch.parameter_bytes;
+    void* extra[] = {reinterpret_cast<void*>(1), const_cast<std::byte*>(window.parameters(launch)),
+                     reinterpret_cast<void*>(2), &bytes, nullptr};
+    const int result = device.launch({.function = launch.function,
+                                      .grid = launch.grid,
+                                      .block = launch.block,
+                                      .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                                      .stream = window.stream(),
+                                      .extra = bytes == 0 ? nullptr : extra});
+    if (first_error == 0) first_error = result;
+  }
+  return first_error;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,69 @@
+// The launches of one stream that are held back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dro/edge_table.hpp"
+#include "dro/types.hpp"
+#include "runtime/device.hpp"
+
+namespace sluice::runtime {
+
+// HeldLaunch is one launch of a window; its arguments lie in the window's parameter bytes.
+struct HeldLaunch {
+  void* function = nullptr;
+  Dim3 grid;
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  SluiceBlockCode code = {};
+  size_t first_parameter_byte = 0;
+  size_t parameter_bytes = 0;
+  uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
+};
+
+// HeldDependence says that a launch waits for an earlier one of the same window.
+struct HeldDependence {
+  uint32_t master = 0;  // place in LaunchWindow::launches
+  const dro::EdgeTable* edges = nullptr;
+};
+
+// LaunchWindow collects launches in program order: their numbers follow each other without gaps.
+// Not thread-safe.
+class LaunchWindow {
+ public:
+  LaunchWindow() = default;
+  LaunchWindow(void* stream, dro::LaunchNumber first) : stream_(stream), first_(first) {}
+
+  // append() takes a launch and copies its arguments. depend_on() makes the launch appended last
+  // wait for `master`, by its number.
+  void append(const LaunchCall& call, const SluiceBlockCode& code,
+              std::span<const std::byte> parameters);
+  bool holds(dro::LaunchNumber number) const { return number >= first_; }
+  void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
+
+  bool empty() const { return launches_.empty(); }
+  size_t size() const { return launches_.size(); }
+  void* stream() const { return stream_; }
+  std::span<const HeldLaunch> launches() const { return launches_; }
+  std::span<const HeldDependence> dependences() const { return dependences_; }
+  // parameters() is the parameter block of a launch, aligned to 16; valid until the next append().
+  const std::byte* parameters(const HeldLaunch& launch) const {
+    return parameters_.data() + launch.first_parameter_byte;
+  }
+
+ private:
+  void* stream_ = nullptr;
+  dro::LaunchNumber first_ = 0;
+  std::vector<HeldLaunch> launches_;
+  std::vector<HeldDependence> dependences_;
+  std::vector<std::byte> parameters_;
+};
+
+// launch_plainly() gives each launch of the window to the driver, as if none had been held back.
+// Returns the first error.
+int launch_plainly(const LaunchWindow& window, Device& device);
+
+}  // namespace sluice::runtime
