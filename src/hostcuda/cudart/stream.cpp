@@ -19,9 +19,6 @@ void CUDA_CB run_callback(CUstream stream, CUresult result, void* data) {
   callback->function(stream, to_error(result), callback->user_data);
 }
 
-// Both APIs number stream attributes alike and hold their values alike.
-static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUstreamAttrValue));
-
 }  // namespace
 
 extern "C" {
@@ -90,26 +87,6 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return with_context([&] { return cuStreamGetDevice(stream, device); });
-}
-
-cudaError_t cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source) {
-  return with_context([&] { return cuStreamCopyAttributes(target, source); });
-}
-
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   cudaLaunchAttributeValue* value) {
-  return with_context([&] {
-    return cuStreamGetAttribute(stream, static_cast<CUstreamAttrID>(attribute),
-                                reinterpret_cast<CUstreamAttrValue*>(value));
-  });
-}
-
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   const cudaLaunchAttributeValue* value) {
-  return with_context([&] {
-    return cuStreamSetAttribute(stream, static_cast<CUstreamAttrID>(attribute),
-                                reinterpret_cast<const CUstreamAttrValue*>(value));
-  });
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {

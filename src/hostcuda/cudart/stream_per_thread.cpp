@@ -47,20 +47,6 @@ cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t stream, int* device) {
   return cudaStreamGetDevice(per_thread(stream), device);
 }
 
-cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t target, cudaStream_t source) {
-  return cudaStreamCopyAttributes(per_thread(target), per_thread(source));
-}
-
-cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                        cudaLaunchAttributeValue* value) {
-  return cudaStreamGetAttribute(per_thread(stream), attribute, value);
-}
-
-cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                        const cudaLaunchAttributeValue* value) {
-  return cudaStreamSetAttribute(per_thread(stream), attribute, value);
-}
-
 cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return cudaStreamIsCapturing(per_thread(stream), status);
 }
