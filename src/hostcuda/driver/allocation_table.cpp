@@ -1,0 +1,108 @@
+#include "hostcuda/driver/allocation_table.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+
+#include <sys/mman.h>
+
+namespace sluice::hostcuda {
+namespace {
+
+constexpr size_t small_alignment = 256;
+constexpr size_t page_alignment = 4096;
+constexpr size_t huge_page_alignment = size_t{2} << 20;
+// From here on, memory is worth huge pages.
+constexpr size_t huge_page_threshold = 2 * huge_page_alignment;
+
+size_t alignment_for(size_t bytes) {
+  if (bytes >= huge_page_threshold) return huge_page_alignment;
+  return bytes >= page_alignment ? page_alignment : small_alignment;
+}
+
+void* allocate_memory(size_t bytes) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment_for(bytes), bytes) != 0) return nullptr;
+  // A hint: where the kernel refuses it, small pages serve as well.
+  if (bytes >= huge_page_threshold) madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+bool counts_as_device_memory(MemoryKind kind) {
+  return kind == MemoryKind::device || kind == MemoryKind::managed;
+}
+
+bool is_owned_by_table(MemoryKind kind) {
+  return counts_as_device_memory(kind) || kind == MemoryKind::host;
+}
+
+}  // namespace
+
+std::optional<uintptr_t> AllocationTable::allocate(MemoryKind kind, size_t bytes, unsigned flags,
+                                                   const void* owner) {
+  const std::unique_lock lock(mutex_);
+  const size_t limit = counts_as_device_memory(kind) ? capacity_ - used_ : capacity_;
+  if (bytes > limit) return std::nullopt;
+  void* memory = allocate_memory(bytes);
+  if (memory == nullptr) return std::nullopt;
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  allocations_[address] = {address, bytes, kind, flags, owner, ++last_id_};
+  if (counts_as_device_memory(kind)) used_ += bytes;
+  return address;
+}
+
+bool AllocationTable::overlaps(uintptr_t address, size_t bytes) const {
+  const auto next = allocations_.lower_bound(address);
+  if (next != allocations_.end() && next->first - address < bytes) return true;
+  if (next == allocations_.begin()) return false;
+  const Allocation& before = std::prev(next)->second;
+  return address - before.address < before.bytes;
+}
+
+bool AllocationTable::add(const Allocation& allocation) {
+  const std::unique_lock lock(mutex_);
+  if (overlaps(allocation.address, allocation.bytes)) return false;
+  Allocation& entry = allocations_[allocation.address];
+  entry = allocation;
+  entry.id = ++last_id_;
+  return true;
+}
+
+std::optional<Allocation> AllocationTable::find(uintptr_t address) const {
+  const std::shared_lock lock(mutex_);
+  const auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return std::nullopt;
+  const Allocation& candidate = std::prev(next)->second;
+  if (!candidate.covers(address, 1)) return std::nullopt;
+  return candidate;
+}
+
+AllocationTable::Map::iterator AllocationTable::erase(Map::iterator place) {
+  const Allocation& allocation = place->second;
+  if (counts_as_device_memory(allocation.kind)) used_ -= allocation.bytes;
+  if (is_owned_by_table(allocation.kind)) std::free(reinterpret_cast<void*>(allocation.address));
+  return allocations_.erase(place);
+}
+
+bool AllocationTable::release(uintptr_t address, MemoryKind kind) {
+  const std::unique_lock lock(mutex_);
+  const auto place = allocations_.find(address);
+  if (place == allocations_.end() || place->second.kind != kind) return false;
+  erase(place);
+  return true;
+}
+
+void AllocationTable::release_owned_by(const void* owner) {
+  const std::unique_lock lock(mutex_);
+  for (auto next = allocations_.begin(); next != allocations_.end();) {
+    next = next->second.owner == owner ? erase(next) : std::next(next);
+  }
+}
+
+size_t AllocationTable::used() const {
+  const std::shared_lock lock(mutex_);
+  return used_;
+}
+
+}  // namespace sluice::hostcuda

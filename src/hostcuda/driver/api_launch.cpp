@@ -1,0 +1,89 @@
+// Launches.
+#include "base/log.hpp"
+#include "hostcuda/driver/entry.hpp"
+#include "hostcuda/driver/launch.hpp"
+
+using namespace sluice;
+using namespace sluice::hostcuda;
+
+namespace {
+
+// unsupported_attribute() names what the launch asks for and this device cannot do, nullptr where
+// there is nothing. Hints and orders weaker than the device's own are met by doing nothing.
+const char* unsupported_attribute(const CUlaunchAttribute& attribute) {
+  const CUlaunchAttributeValue& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+      return nullptr;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      return value.cooperative == 0 ? nullptr : "a cooperative launch";
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      return value.clusterDim.x * value.clusterDim.y * value.clusterDim.z == 1
+                 ? nullptr
+                 : "a launch with thread-block clusters";
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+      return "a launch with thread-block clusters";
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      return "a launch with an event among its attributes";
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      return "a launch as a device-updatable graph node";
+    default:
+      return "a launch with an unknown attribute";
+  }
+}
+
+CUresult report_unsupported(const char* what) {
+  log::error("{} is unsupported on the CPU device; launch the kernel without it", what);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace
+
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream handle,
+                        void** parameters, void** extra) {
+  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
+    return launch(driver, stream,
+                  {function,
+                   {grid_x, grid_y, grid_z},
+                   {block_x, block_y, block_z},
+                   shared_bytes,
+                   parameters,
+                   extra});
+  });
+}
+SLUICE_PER_THREAD_FORM(cuLaunchKernel, ptsz)
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (const char* what = unsupported_attribute(config->attrs[i])) {
+      return guarded([&] { return report_unsupported(what); });
+    }
+  }
+  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
+                        config->blockDimX, config->blockDimY, config->blockDimZ,
+                        config->sharedMemBytes, config->hStream, parameters, extra);
+}
+SLUICE_PER_THREAD_FORM(cuLaunchKernelEx, ptsz)
+
+CUresult cuLaunchCooperativeKernel(CUfunction, unsigned int, unsigned int, unsigned int,
+                                   unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
+                                   void**) {
+  return with_context([](Driver&, Context&) { return report_unsupported("a cooperative launch"); });
+}
+SLUICE_PER_THREAD_FORM(cuLaunchCooperativeKernel, ptsz)

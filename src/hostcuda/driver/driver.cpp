@@ -1,0 +1,147 @@
+#include "hostcuda/driver/driver.hpp"
+
+#include <utility>
+
+#include <pthread.h>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+std::atomic<Driver*> the_driver{nullptr};
+std::atomic<bool> is_forked_child{false};
+
+[[noreturn]] void throw_assertion_failure(const char* condition, const char* file, int line) {
+  throw AssertionFailure{condition, file, line};
+}
+
+}  // namespace
+
+Driver::Driver()
+    : properties(DeviceProperties::of_this_machine()),
+      queue(properties.processors),
+      memory(properties.memory_bytes) {}
+
+CUresult Driver::initialise() {
+  if (is_forked_child.load()) return CUDA_ERROR_NOT_INITIALIZED;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (the_driver.load() != nullptr) return CUDA_SUCCESS;
+  log::set_prefix("sluice cpu device");
+  set_assertion_handler(throw_assertion_failure);
+  pthread_atfork(nullptr, nullptr, [] { is_forked_child.store(true); });
+  the_driver.store(new Driver);
+  return CUDA_SUCCESS;
+}
+
+Driver* Driver::get() {
+  return is_forked_child.load(std::memory_order_relaxed) ? nullptr : the_driver.load();
+}
+
+Context* Driver::make_context(unsigned flags) {
+  const std::lock_guard lock(context_mutex_);
+  contexts_.push_back(std::make_unique<Context>(next_id(), flags));
+  return contexts_.back().get();
+}
+
+Context* Driver::find_context(CUcontext handle) {
+  const std::lock_guard lock(context_mutex_);
+  for (const std::unique_ptr<Context>& context : contexts_) {
+    if (context->handle() == handle) return context.get();
+  }
+  return nullptr;
+}
+
+CUresult Driver::release_contents(Context& context) {
+  const CUresult waited = queue.wait(queue.last_ticket());
+  if (waited == CUDA_ERROR_NOT_PERMITTED) return waited;
+  streams.remove_if([&](const Stream& stream) { return stream.context == &context; });
+  events.remove_if([&](const Event& event) { return event.context == &context; });
+  const auto owned = modules.remove_if(
+      [&](const LoadedCode& code) { return !code.is_library() && code.context() == &context; });
+  for (const std::shared_ptr<LoadedCode>& code : owned)
+    release_code(code);
+  memory.release_owned_by(&context);
+  return CUDA_SUCCESS;
+}
+
+CUresult Driver::destroy_context(Context& context) {
+  const CUresult released = release_contents(context);
+  if (released == CUDA_SUCCESS) context.set_alive(false);
+  return released;
+}
+
+Context* Driver::retain_primary_context() {
+  const std::lock_guard lock(context_mutex_);
+  if (primary_ == nullptr) {
+    contexts_.push_back(std::make_unique<Context>(next_id(), primary_flags_));
+    primary_ = contexts_.back().get();
+  }
+  ++primary_users_;
+  primary_->set_alive(true);
+  return primary_;
+}
+
+CUresult Driver::release_primary_context() {
+  {
+    const std::lock_guard lock(context_mutex_);
+    if (primary_users_ == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--primary_users_ > 0) return CUDA_SUCCESS;
+  }
+  return destroy_context(*primary_);
+}
+
+CUresult Driver::reset_primary_context() {
+  {
+    const std::lock_guard lock(context_mutex_);
+    if (primary_ == nullptr) return CUDA_SUCCESS;
+    primary_->reset_limits();
+  }
+  return release_contents(*primary_);
+}
+
+CUresult Driver::set_primary_flags(unsigned flags) {
+  if ((flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::lock_guard lock(context_mutex_);
+  primary_flags_ = flags;
+  if (primary_ != nullptr) primary_->set_flags(flags);
+  return CUDA_SUCCESS;
+}
+
+void Driver::primary_state(unsigned* flags, bool* active) {
+  const std::lock_guard lock(context_mutex_);
+  *flags = primary_flags_;
+  *active = primary_users_ > 0;
+}
+
+bool Driver::find_stream(CUstream handle, StreamRef* stream) {
+  if (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
+    stream->stream = nullptr;
+    return true;
+  }
+  stream->stream = streams.find(handle);
+  return stream->stream != nullptr;
+}
+
+uint64_t Driver::last_ticket(const StreamRef& stream) const {
+  return stream.stream ? stream.stream->last_ticket.load() : queue.last_ticket();
+}
+
+CUresult Driver::release_code(const std::shared_ptr<LoadedCode>& code) {
+  modules.remove(code->module());
+  kernels.remove_if([&](Kernel& kernel) { return &kernel.code() == code.get(); });
+  const auto release = [this, code] { memory.release_owned_by(code.get()); };
+  // Work that is still to run may need the code. Within work, where nobody can wait, the end of
+  // the queue keeps it as long as that.
+  if (Queue::on_dispatcher()) {
+    queue.submit(std::function<void()>(release));
+    return CUDA_SUCCESS;
+  }
+  const CUresult waited = queue.wait(queue.last_ticket());
+  release();
+  return waited;
+}
+
+}  // namespace sluice::hostcuda

@@ -1,0 +1,30 @@
+// Kernel launches.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dim3.hpp"
+#include "hostcuda/driver/cuda_api.hpp"
+#include "hostcuda/driver/driver.hpp"
+
+namespace sluice::hostcuda {
+
+// LaunchRequest is one launch as the program asks for it: exactly one of `parameters` and `extra`
+// is set, unless the kernel takes none.
+struct LaunchRequest {
+  CUfunction function = nullptr;  // or a CUkernel cast to one
+  Dim3 grid;
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+};
+
+// launch() compiles the kernel if need be, copies its parameters and submits it to the stream.
+// Errors as CUDA gives them: CUDA_ERROR_INVALID_HANDLE for what is no function,
+// CUDA_ERROR_INVALID_VALUE for a shape over the device's limits or parameters that are missing,
+// CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES for a block larger than the kernel's .maxntid,
+// CUDA_ERROR_NOT_SUPPORTED for a kernel that cannot be compiled, which is logged.
+CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request);
+
+}  // namespace sluice::hostcuda
