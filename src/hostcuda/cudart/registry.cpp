@@ -18,11 +18,11 @@ struct ManagedVariable {
 
 struct FatBinary {
   const void* wrapper;
-  std::mutex mutex;  // guards what follows
+  std::vector<ManagedVariable> managed;  // guarded by the registry's mutex
+  std::mutex mutex;                      // guards what follows
   bool loaded = false;
   cudaError_t load_error = cudaSuccess;
   CUlibrary library = nullptr;
-  std::vector<ManagedVariable> managed;
 };
 
 namespace {
@@ -162,8 +162,10 @@ cudaError_t find_variable(const void* symbol, DeviceVariable* variable) {
   CUlibrary library = nullptr;
   const cudaError_t error = load(*found.binary, &library);
   if (error != cudaSuccess) return error;
-  const auto get = found.is_managed ? cuLibraryGetManaged : cuLibraryGetGlobal;
-  const CUresult result = get(&variable->address, &variable->size, library, found.name.c_str());
+  const char* name = found.name.c_str();
+  const CUresult result =
+      found.is_managed ? cuLibraryGetManaged(&variable->address, &variable->size, library, name)
+                       : cuLibraryGetGlobal(&variable->address, &variable->size, library, name);
   return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : to_error(result);
 }
 
