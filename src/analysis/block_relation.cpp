@@ -1,0 +1,135 @@
+#include "analysis/block_relation.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/options.h>
+
+namespace sluice::analysis {
+namespace {
+
+// About a tenth of a second.
+constexpr unsigned long operation_budget = 3'000'000;
+
+std::string text_of(const isl::map& map) {
+  char* text = isl_map_to_str(map.get());
+  std::string result = text != nullptr ? text : "";
+  std::free(text);
+  return result;
+}
+
+// with_all_bytes() turns first bytes into all bytes of accesses of that size.
+isl::map with_all_bytes(const isl::map& places, uint32_t bytes) {
+  if (bytes <= 1) return places;
+  return places.apply_range(
+      isl::map(places.ctx(), fmt::format("{{ A[o] -> A[p] : o <= p < o + {} }}", bytes)));
+}
+
+// Union collects the touches of one kind through one slot.
+struct Union {
+  isl::map relation;
+  Precision precision = Precision::exact;
+  std::string reason;
+  bool over_budget = false;
+
+  void widen(Precision to, const std::string& why) {
+    if (to > precision) {
+      precision = to;
+      reason = why;
+    }
+  }
+  void add(const isl::map& places, uint32_t bytes) {
+    if (places.is_null()) return;
+    const isl::map all = with_all_bytes(places, bytes);
+    relation = relation.is_null() ? all : relation.unite(all);
+    over_budget = over_budget || relation.is_null();
+  }
+  // finish() is nothing where the budget was spent.
+  std::optional<Access> finish() {
+    Access access{{}, precision, reason};
+    if (precision == Precision::whole_buffer) return access;
+    if (over_budget) return std::nullopt;
+    if (relation.is_null()) return access;
+    relation = relation.coalesce();
+    const isl_bool empty = isl_map_is_empty(relation.get());
+    if (empty == isl_bool_error) return std::nullopt;
+    if (empty == isl_bool_true) return Access{};
+    access.relation = text_of(relation);
+    if (access.relation.empty()) return std::nullopt;
+    return access;
+  }
+};
+
+struct Argument {
+  Union reads, may_writes, must_writes;
+
+  void add(const Touch& touch, const PlacedTouch& placed) {
+    const bool whole = placed.places.is_null();
+    const Precision place = whole                ? Precision::whole_buffer
+                            : placed.exact_place ? Precision::exact
+                                                 : Precision::bounded;
+    if (touch.reads) {
+      reads.add(placed.places, touch.bytes);
+      // What is read under a condition on data may also not be read.
+      reads.widen(placed.certain ? place : std::max(place, Precision::bounded), placed.reason);
+    }
+    if (!touch.writes) return;
+    if (placed.exact_place && placed.certain && !touch.may_only) {
+      must_writes.add(placed.places, touch.bytes);
+    } else {
+      may_writes.add(placed.places, touch.bytes);
+      may_writes.widen(place, placed.reason);
+    }
+  }
+};
+
+}  // namespace
+
+isl::set blocks_of(isl::ctx context, const Dim3& grid) {
+  return isl::set(
+      context, fmt::format("{{ B[x, y, z] : 0 <= x < {} and 0 <= y < {} and 0 <= z < {} }}", grid.x,
+                           grid.y, grid.z));
+}
+
+isl::map bounded_places(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid) {
+  const std::string place =
+      fmt::format("{}x + {}y + {}z", bounds.slope[0], bounds.slope[1], bounds.slope[2]);
+  const isl::map map(context, fmt::format("{{ B[x, y, z] -> A[o] : {} + {} <= o <= {} + {} }}",
+                                          place, bounds.low, place, bounds.high));
+  return map.intersect_domain(blocks_of(context, grid));
+}
+
+std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const AccessForm& form,
+                                                       const std::vector<PlacedTouch>& touches) {
+  const OperationBudget budget(context);
+  std::vector<Argument> arguments(form.signature.pointers.size());
+  for (const PlacedTouch& placed : touches) {
+    const Touch& touch = form.touches[placed.touch];
+    arguments[touch.slot].add(touch, placed);
+  }
+  std::vector<ArgumentFootprint> footprints;
+  for (Argument& argument : arguments) {
+    auto reads = argument.reads.finish();
+    auto may_writes = argument.may_writes.finish();
+    auto must_writes = argument.must_writes.finish();
+    if (!reads || !may_writes || !must_writes) return std::nullopt;
+    footprints.push_back({std::move(*reads), std::move(*may_writes), std::move(*must_writes)});
+  }
+  return footprints;
+}
+
+OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
+  isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
+  isl_ctx_reset_operations(context_.get());
+  isl_ctx_set_max_operations(context_.get(), operation_budget);
+}
+
+OperationBudget::~OperationBudget() {
+  isl_ctx_set_max_operations(context_.get(), 0);
+  isl_ctx_reset_operations(context_.get());
+  isl_ctx_reset_error(context_.get());
+}
+
+}  // namespace sluice::analysis

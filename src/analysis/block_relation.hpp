@@ -1,0 +1,47 @@
+// Relations from blocks to bytes, put together from single touches. Internal to the analysis.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <isl/isl-noexceptions.h>
+
+#include "analysis/access_form.hpp"
+#include "analysis/offset_bounds.hpp"
+
+namespace sluice::analysis {
+
+// PlacedTouch is what is known of one touch in one launch.
+struct PlacedTouch {
+  uint32_t touch = 0;
+  isl::map places;           // B[x, y, z] -> A[o], o the first byte; null: any byte of the buffer
+  bool exact_place = false;  // these places and no others
+  bool certain = false;      // happens in every execution, whatever the data
+  std::string reason;        // where it is not exact and certain
+};
+
+// blocks_of() is { B[x, y, z] } of a grid.
+isl::set blocks_of(isl::ctx context, const Dim3& grid);
+
+// bounded_places() is the relation of `bounds` over a grid.
+isl::map bounded_places(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid);
+
+// assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
+// does not suffice; the caller then widens.
+std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const AccessForm& form,
+                                                       const std::vector<PlacedTouch>& touches);
+
+// OperationBudget bounds what isl may spend in its lifetime; past it isl's results are null.
+class OperationBudget {
+ public:
+  explicit OperationBudget(isl::ctx context);
+  ~OperationBudget();
+  OperationBudget(const OperationBudget&) = delete;
+  OperationBudget& operator=(const OperationBudget&) = delete;
+
+ private:
+  isl::ctx context_;
+};
+
+}  // namespace sluice::analysis

@@ -1,0 +1,65 @@
+#include "analysis/footprint_maker.hpp"
+
+#include <polly/ScopInfo.h>
+
+#include "analysis/block_relation.hpp"
+#include "analysis/polly_relation.hpp"
+#include "analysis/specialise.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+// Kernels with more touches than this are unrolled beyond what Polly can take in reasonable time.
+constexpr size_t most_touches_for_polly = 1024;
+
+std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
+                                                              const Specialised& kernel,
+                                                              const LaunchShape& shape,
+                                                              Passes& passes) {
+  if (form.touches.size() > most_touches_for_polly) return std::nullopt;
+  polly::Scop* scop = passes.scop(*kernel.function);
+  if (scop == nullptr) return std::nullopt;
+  const PlacedTouches placed =
+      place_by_polly(*scop, kernel, form, shape, passes.scalar_evolution(*kernel.function));
+  if (!placed.refusal.empty()) return std::nullopt;
+  return assemble(scop->getIslCtx(), form, placed.touches);
+}
+
+std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
+                                                 const LaunchShape& shape, Passes& passes) {
+  const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
+  PlacedTouches placed = place_by_ranges(context.get(), kernel, form, shape,
+                                         passes.scalar_evolution(*kernel.function));
+  if (auto arguments = assemble(context.get(), form, placed.touches)) return *arguments;
+  for (PlacedTouch& touch : placed.touches)
+    touch.places = isl::map();
+  return assemble(context.get(), form, placed.touches).value();
+}
+
+}  // namespace
+
+FootprintMaker::FootprintMaker(std::unique_ptr<llvm::LLVMContext> context, AccessForm form)
+    : context_(std::move(context)), form_(std::move(form)) {}
+
+Footprint FootprintMaker::make(const LaunchShape& shape) {
+  Footprint footprint;
+  footprint.kernel = form_.signature.kernel;
+  footprint.shape = shape;
+  footprint.opaque_reason = form_.opaque_reason;
+  if (footprint.opaque() || shape.shape_values.size() != form_.signature.shape_scalars.size()) {
+    if (!footprint.opaque()) footprint.opaque_reason = "the launch lacks values of shape scalars";
+    footprint.arguments.resize(form_.signature.pointers.size());
+    return footprint;
+  }
+  const Specialised kernel = specialise(form_, shape, passes_);
+  if (auto arguments = exact_arguments(form_, kernel, shape, passes_)) {
+    footprint.arguments = std::move(*arguments);
+  } else {
+    footprint.arguments = bounded_arguments(form_, kernel, shape, passes_);
+  }
+  passes_.clear();
+  kernel.function->eraseFromParent();
+  return footprint;
+}
+
+}  // namespace sluice::analysis

@@ -1,0 +1,30 @@
+// From a kernel in access form to the footprints of its launches. Internal to the analysis.
+#pragma once
+
+#include <memory>
+
+#include <llvm/IR/LLVMContext.h>
+
+#include "analysis/access_form.hpp"
+#include "analysis/footprint.hpp"
+#include "analysis/passes.hpp"
+
+namespace sluice::analysis {
+
+// FootprintMaker owns a kernel in access form and its LLVM context. Not thread-safe.
+class FootprintMaker {
+ public:
+  FootprintMaker(std::unique_ptr<llvm::LLVMContext> context, AccessForm form);
+
+  const AccessForm& form() const { return form_; }
+
+  // make() never fails; see KernelAnalysis::footprint().
+  Footprint make(const LaunchShape& shape);
+
+ private:
+  std::unique_ptr<llvm::LLVMContext> context_;
+  AccessForm form_;
+  Passes passes_;
+};
+
+}  // namespace sluice::analysis

@@ -1,0 +1,120 @@
+#include "analysis/grid_communication.hpp"
+
+#include <fmt/format.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "ptx/lift.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+
+bool is_visible_to_other_blocks(const Value* pointer) {
+  const unsigned space = pointer->getType()->getPointerAddressSpace();
+  return space == 0 || space == 1;
+}
+
+// retries_with_what_it_saw() is true of `old = cas(p, expected = the last old, ...)`.
+bool retries_with_what_it_saw(AtomicCmpXchgInst& exchange) {
+  SmallVector<Value*> pending{exchange.getCompareOperand()};
+  SmallPtrSet<Value*, 16> seen;
+  while (!pending.empty()) {
+    Value* value = pending.pop_back_val();
+    if (value == &exchange) return true;
+    auto* user = dyn_cast<Instruction>(value);
+    if (user == nullptr || !seen.insert(value).second || seen.size() > 64) continue;
+    if (isa<PHINode>(user) || isa<ExtractValueInst>(user) || isa<CastInst>(user) ||
+        isa<SelectInst>(user)) {
+      pending.append(user->op_begin(), user->op_end());
+    }
+  }
+  return false;
+}
+
+// is_fixed_in() is true of a value that every iteration computes alike.
+bool is_fixed_in(const Loop& loop, Value* value, unsigned depth = 0) {
+  auto* instruction = dyn_cast<Instruction>(value);
+  if (instruction == nullptr || !loop.contains(instruction)) return true;
+  if (depth > 32 || isa<PHINode>(instruction) || instruction->mayReadFromMemory()) return false;
+  return all_of(instruction->operands(),
+                [&](Value* operand) { return is_fixed_in(loop, operand, depth + 1); });
+}
+
+// has_fence() is true of a loop that orders its memory against other blocks.
+bool has_fence(const Loop& loop) {
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& instruction : *block) {
+      if (isa<FenceInst>(instruction)) return true;
+      auto* intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+      if (intrinsic == nullptr) continue;
+      const StringRef name = intrinsic->getCalledFunction()->getName();
+      if (name.starts_with("llvm.nvvm.membar") || name.starts_with("llvm.nvvm.fence")) return true;
+    }
+  }
+  return false;
+}
+
+// waits_on() says whether an exit of `loop` that depends on `instruction` waits for other blocks.
+bool waits_on(Instruction& instruction, const Loop& loop) {
+  if (auto* load = dyn_cast<LoadInst>(&instruction)) {
+    if (!is_visible_to_other_blocks(load->getPointerOperand())) return false;
+    return load->isVolatile() || load->isAtomic() ||
+           (is_fixed_in(loop, load->getPointerOperand()) && has_fence(loop));
+  }
+  if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
+    return is_visible_to_other_blocks(update->getPointerOperand());
+  }
+  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    return is_visible_to_other_blocks(exchange->getPointerOperand()) &&
+           !retries_with_what_it_saw(*exchange);
+  }
+  // NVVM's own atomics and loads.
+  if (auto* intrinsic = dyn_cast<IntrinsicInst>(&instruction)) {
+    const StringRef name = intrinsic->getCalledFunction()->getName();
+    return name.starts_with("llvm.nvvm.atomic.");
+  }
+  return false;
+}
+
+const Instruction* awaited(const Loop& loop) {
+  SmallVector<BasicBlock*> exiting;
+  loop.getExitingBlocks(exiting);
+  SmallVector<Value*> pending;
+  for (BasicBlock* block : exiting) {
+    for (Value* operand : block->getTerminator()->operands()) {
+      if (!isa<BasicBlock>(operand)) pending.push_back(operand);
+    }
+  }
+  SmallPtrSet<Value*, 32> seen;
+  while (!pending.empty()) {
+    auto* instruction = dyn_cast<Instruction>(pending.pop_back_val());
+    if (instruction == nullptr || !loop.contains(instruction)) continue;
+    if (!seen.insert(instruction).second) continue;
+    if (waits_on(*instruction, loop)) return instruction;
+    pending.append(instruction->op_begin(), instruction->op_end());
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string grid_communication(llvm::Function& kernel) {
+  DominatorTree dominators(kernel);
+  LoopInfo loops(dominators);
+  for (const Loop* loop : loops.getLoopsInPreorder()) {
+    if (const Instruction* instruction = awaited(*loop)) {
+      return fmt::format(
+          "a loop waits for memory read at PTX line {}, which other blocks of the launch may write",
+          ptx::source_line(*instruction));
+    }
+  }
+  return {};
+}
+
+}  // namespace sluice::analysis

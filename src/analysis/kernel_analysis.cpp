@@ -1,0 +1,92 @@
+#include "analysis/kernel_analysis.hpp"
+
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "analysis/access_form.hpp"
+#include "analysis/footprint_maker.hpp"
+#include "ptx/lift.hpp"
+#include "ptx/parameter_layout.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+// collect_pointers() finds the parameters that the PTX converts between address spaces: the lifted
+// code no longer tells them from numbers.
+void collect_pointers(const ptx::Block& block,
+                      std::unordered_map<std::string, std::string>& parameter_of_register,
+                      std::set<std::string>& pointers) {
+  for (const ptx::Statement& statement : block.statements) {
+    if (const auto* inner = std::get_if<ptx::Block>(&statement)) {
+      collect_pointers(*inner, parameter_of_register, pointers);
+    }
+    const auto* instruction = std::get_if<ptx::Instruction>(&statement);
+    if (instruction == nullptr || instruction->operands.size() != 2) continue;
+    const auto* target = std::get_if<ptx::Identifier>(&instruction->operands[0].value);
+    if (target == nullptr) continue;
+    if (const auto* address = std::get_if<ptx::Address>(&instruction->operands[1].value);
+        address && address->bytes == 0 && instruction->opcode == "ld" &&
+        instruction->has_modifier("param")) {
+      parameter_of_register[target->name] = address->base;
+    }
+    if (const auto* source = std::get_if<ptx::Identifier>(&instruction->operands[1].value);
+        source && instruction->opcode == "cvta") {
+      if (auto found = parameter_of_register.find(source->name);
+          found != parameter_of_register.end()) {
+        pointers.insert(found->second);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+struct KernelAnalysis::State {
+  FootprintMaker maker;
+};
+
+Result<std::unique_ptr<KernelAnalysis>> KernelAnalysis::create(const ptx::Module& module,
+                                                               std::string_view kernel) {
+  const ptx::Function* function = module.find_function(kernel);
+  if (function == nullptr || !function->is_entry) {
+    return invalid_input("no kernel of that name in the PTX", std::string(kernel));
+  }
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto lifted = ptx::lift(*context, module, kernel);
+  if (!lifted) return tl::unexpected(lifted.error());
+
+  KernelSource source;
+  source.module = std::move(*lifted);
+  source.kernel = std::string(kernel);
+  std::unordered_map<std::string, std::string> parameter_of_register;
+  std::set<std::string> pointers;
+  collect_pointers(function->body, parameter_of_register, pointers);
+  for (const auto& place : ptx::parameter_layout(*function, &source.parameter_bytes)) {
+    source.parameters.push_back({place.name, place.offset, place.size});
+    source.known_pointer.push_back(pointers.contains(place.name));
+  }
+  for (size_t i = 0; i < function->parameters.size(); ++i) {
+    if (function->parameters[i].is_pointer) source.known_pointer[i] = true;
+  }
+  auto form = reduce(std::move(source));
+  if (!form) return tl::unexpected(form.error());
+  auto state = std::make_unique<State>(FootprintMaker(std::move(context), std::move(*form)));
+  return std::unique_ptr<KernelAnalysis>(new KernelAnalysis(std::move(state)));
+}
+
+KernelAnalysis::KernelAnalysis(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KernelAnalysis::~KernelAnalysis() = default;
+
+const KernelSignature& KernelAnalysis::signature() const {
+  return state_->maker.form().signature;
+}
+
+Footprint KernelAnalysis::footprint(const LaunchShape& shape) {
+  return state_->maker.make(shape);
+}
+
+}  // namespace sluice::analysis

@@ -1,0 +1,286 @@
+#include "analysis/legibility.hpp"
+
+#include <optional>
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+using Wide = __int128;
+
+// Range is the signed range of an integer of at most 64 bits.
+struct Range {
+  Wide low = 0;
+  Wide high = 0;
+};
+
+class Rewriter {
+ public:
+  Rewriter(Function& function, ScalarEvolution& evolution)
+      : function_(function), evolution_(evolution) {}
+
+  void run() {
+    // Values are rewritten before what uses them. Replaced instructions stay until the end, since
+    // the ranges are known of the old code only.
+    ReversePostOrderTraversal<Function*> order(&function_);
+    for (BasicBlock* block : order) {
+      for (Instruction& instruction : make_early_inc_range(*block)) {
+        if (Value* value = rewritten(instruction)) replace(instruction, value);
+      }
+    }
+    for (BasicBlock* block : order)
+      rewrite_conditions(*block);
+    for (Instruction* instruction : reverse(replaced_)) {
+      if (instruction->use_empty()) instruction->eraseFromParent();
+    }
+  }
+
+ private:
+  std::optional<Range> range(Value* value) {
+    auto* type = dyn_cast<IntegerType>(value->getType());
+    if (type == nullptr || type->getBitWidth() > 64) return std::nullopt;
+    const auto original = original_.find(value);
+    const ConstantRange range = evolution_.getSignedRange(
+        evolution_.getSCEV(original == original_.end() ? value : original->second));
+    return Range{range.getSignedMin().getSExtValue(), range.getSignedMax().getSExtValue()};
+  }
+  bool is_non_negative(Value* value) {
+    const auto known = range(value);
+    return known && known->low >= 0;
+  }
+  bool is_negative(Value* value) {
+    const auto known = range(value);
+    return known && known->high < 0;
+  }
+
+  void replace(Instruction& instruction, Value* value) {
+    original_[value] = original_.contains(&instruction) ? original_[&instruction] : &instruction;
+    instruction.replaceAllUsesWith(value);
+    replaced_.push_back(&instruction);
+  }
+
+  Value* rewritten(Instruction& instruction) {
+    if (!instruction.getType()->isIntegerTy()) return nullptr;
+    if (auto* minmax = dyn_cast<MinMaxIntrinsic>(&instruction)) return rewritten_minmax(*minmax);
+    if (Value* quotient = division_by_magic(instruction)) return quotient;
+    Value* x = nullptr;
+    const APInt* constant = nullptr;
+    IRBuilder<> builder(&instruction);
+    if (match(&instruction, m_AShr(m_Value(x), m_APInt(constant)))) {
+      return floor_shift(builder, x, *constant);
+    }
+    if (match(&instruction, m_And(m_Value(x), m_LowBitMask(constant)))) {
+      return remainder(builder, x, constant->countr_one());
+    }
+    if (match(&instruction, m_URem(m_Value(x), m_Power2(constant))) && is_non_negative(x)) {
+      return remainder(builder, x, constant->logBase2());
+    }
+    return nullptr;
+  }
+
+  Value* rewritten_minmax(MinMaxIntrinsic& minmax) {
+    const Intrinsic::ID id = minmax.getIntrinsicID();
+    if (id != Intrinsic::umin && id != Intrinsic::umax) return nullptr;
+    if (!is_non_negative(minmax.getLHS()) || !is_non_negative(minmax.getRHS())) return nullptr;
+    IRBuilder<> builder(&minmax);
+    return builder.CreateBinaryIntrinsic(id == Intrinsic::umin ? Intrinsic::smin : Intrinsic::smax,
+                                         minmax.getLHS(), minmax.getRHS());
+  }
+
+  // floor_shift() is x >> shift, rounded down, as an unsigned division. A negative x is lifted
+  // above zero by a multiple of the divisor.
+  Value* floor_shift(IRBuilder<>& builder, Value* x, const APInt& shift) {
+    const auto known = range(x);
+    const unsigned width = x->getType()->getIntegerBitWidth();
+    if (!known || shift.uge(width - 1)) return nullptr;
+    const Wide divisor = Wide(1) << shift.getZExtValue();
+    const Wide lift = known->low >= 0 ? 0 : (-known->low + divisor - 1) / divisor * divisor;
+    const Wide limit = Wide(1) << (width - 1);
+    if (lift >= limit || known->high + lift >= limit) return nullptr;
+    const auto constant = [&](Wide value) {
+      return ConstantInt::getSigned(x->getType(), int64_t(value));
+    };
+    Value* lifted = lift == 0 ? x : builder.CreateAdd(x, constant(lift), "", false, true);
+    Value* quotient = builder.CreateUDiv(lifted, constant(divisor));
+    return lift == 0 ? quotient
+                     : builder.CreateSub(quotient, constant(lift / divisor), "", false, true);
+  }
+
+  // remainder() is the low `bits` bits of x as x minus a multiple of the divisor: scalar evolution
+  // would make it a truncation, which Polly knows for a few bits only.
+  Value* remainder(IRBuilder<>& builder, Value* x, unsigned bits) {
+    const unsigned width = x->getType()->getIntegerBitWidth();
+    if (bits == 0 || bits + 1 >= width) return nullptr;
+    Value* quotient = floor_shift(builder, x, APInt(width, bits));
+    if (quotient == nullptr) return nullptr;
+    Value* divisor = ConstantInt::get(x->getType(), uint64_t(1) << bits);
+    return builder.CreateSub(x, builder.CreateMul(quotient, divisor, "", false, true), "", false,
+                             true);
+  }
+
+  // magic_product() takes apart value = floor(x * magic / 2^shift), over truncations that lose
+  // nothing.
+  struct MagicProduct {
+    Value* x = nullptr;
+    Wide magic = 0;
+    unsigned shift = 0;
+  };
+  std::optional<MagicProduct> magic_product(Value* value) {
+    value = original_.contains(value) ? original_[value] : value;
+    Value* inner = nullptr;
+    const APInt* constant = nullptr;
+    if (match(value, m_Trunc(m_Value(inner)))) {
+      const auto known = range(inner);
+      const unsigned width = value->getType()->getIntegerBitWidth();
+      if (!known || known->low < 0 || known->high >= (Wide(1) << (width - 1))) return std::nullopt;
+      return magic_product(inner);
+    }
+    if (match(value, m_Shr(m_Value(inner), m_APInt(constant))) && is_non_negative(inner)) {
+      auto product = magic_product(inner);
+      if (product) product->shift += unsigned(constant->getZExtValue());
+      return product;
+    }
+    if (match(value, m_ZExtOrSExt(m_Value(inner))) && is_non_negative(inner)) {
+      return magic_product(inner);
+    }
+    if (match(value, m_c_Mul(m_Value(inner), m_APInt(constant)))) {
+      const auto known = range(inner);
+      const unsigned width = value->getType()->getIntegerBitWidth();
+      const Wide magic = constant->getZExtValue();
+      const Wide limit = Wide(1) << (width - 1);
+      // The product must not wrap, nor look negative.
+      if (!known || known->low < 0 || magic >= limit || known->high * magic >= limit) {
+        return std::nullopt;
+      }
+      return MagicProduct{inner, magic, 0};
+    }
+    return std::nullopt;
+  }
+
+  // division_by_magic() is x / d where the instruction is floor(x * magic / 2^shift) and the two
+  // are equal for every x in its range. With magic * d = 2^shift + e the product exceeds x / d by
+  // x * e / (d * 2^shift), too little to reach the next integer while x * e < 2^shift.
+  // Source: Granlund and Montgomery, Division by Invariant Integers using Multiplication.
+  Value* division_by_magic(Instruction& instruction) {
+    if (!isa<TruncInst>(instruction) && !instruction.isLogicalShift() &&
+        !instruction.isArithmeticShift()) {
+      return nullptr;
+    }
+    const auto product = magic_product(&instruction);
+    if (!product || product->shift == 0 || product->shift > 62 || product->magic < 3) {
+      return nullptr;
+    }
+    const Wide power = Wide(1) << product->shift;
+    const Wide divisor = (power + product->magic - 1) / product->magic;
+    const auto known = range(product->x);
+    for (Wide d : {divisor, divisor - 1}) {
+      const Wide excess = product->magic * d - power;
+      if (d < 2 || excess < 0 || excess >= d || known->high * excess >= power) continue;
+      IRBuilder<> builder(&instruction);
+      Value* quotient =
+          builder.CreateUDiv(product->x, ConstantInt::get(product->x->getType(), uint64_t(d)));
+      return builder.CreateZExtOrTrunc(quotient, instruction.getType());
+    }
+    return nullptr;
+  }
+
+  void rewrite_conditions(BasicBlock& block) {
+    for (Instruction& instruction : make_early_inc_range(block)) {
+      auto* select = dyn_cast<SelectInst>(&instruction);
+      auto* branch = dyn_cast<BranchInst>(&instruction);
+      if (select && select->getCondition()->getType()->isIntegerTy(1) &&
+          !select->getType()->isIntegerTy(1)) {
+        IRBuilder<> builder(select);
+        select->setCondition(condition(builder, select->getCondition(), false));
+      } else if (branch && branch->isConditional()) {
+        IRBuilder<> builder(branch);
+        branch->setCondition(condition(builder, branch->getCondition(), false));
+      }
+    }
+  }
+
+  // condition() rebuilds a condition, or its opposite, of signed comparisons, `and` and `or`.
+  Value* condition(IRBuilder<>& builder, Value* value, bool opposite, unsigned depth = 0) {
+    Value *a = nullptr, *b = nullptr;
+    if (depth < 16) {
+      const auto both = [&](bool conjunction) {
+        Value* left = condition(builder, a, opposite, depth + 1);
+        Value* right = condition(builder, b, opposite, depth + 1);
+        return conjunction != opposite ? builder.CreateAnd(left, right)
+                                       : builder.CreateOr(left, right);
+      };
+      if (match(value, m_Not(m_Value(a)))) return condition(builder, a, !opposite, depth + 1);
+      if (match(value, m_Freeze(m_Value(a)))) return condition(builder, a, opposite, depth + 1);
+      if (match(value, m_LogicalAnd(m_Value(a), m_Value(b)))) return both(true);
+      if (match(value, m_LogicalOr(m_Value(a), m_Value(b)))) return both(false);
+      if (auto* compare = dyn_cast<ICmpInst>(value)) {
+        return comparison(builder, *compare, opposite, depth);
+      }
+    }
+    return opposite ? builder.CreateNot(value) : value;
+  }
+
+  Value* comparison(IRBuilder<>& builder, ICmpInst& compare, bool opposite, unsigned depth) {
+    Value *a = compare.getOperand(0), *b = compare.getOperand(1);
+    const auto predicate = opposite ? compare.getInversePredicate() : compare.getPredicate();
+    Value* inner = nullptr;
+    if (match(b, m_ZeroInt()) && ICmpInst::isEquality(predicate) &&
+        (match(a, m_ZExtOrSExt(m_Value(inner))) ||
+         match(a, m_Select(m_Value(inner), m_One(), m_ZeroInt()))) &&
+        inner->getType()->isIntegerTy(1)) {
+      return condition(builder, inner, predicate == ICmpInst::ICMP_EQ, depth + 1);
+    }
+    if (!a->getType()->isIntegerTy() || a->getType()->isIntegerTy(1)) {
+      return opposite ? builder.CreateNot(&compare) : &compare;
+    }
+    switch (predicate) {
+      case ICmpInst::ICMP_ULT:
+        return below(builder, a, b, true, &compare, opposite);
+      case ICmpInst::ICMP_ULE:
+        return below(builder, a, b, false, &compare, opposite);
+      case ICmpInst::ICMP_UGT:
+        return below(builder, b, a, true, &compare, opposite);
+      case ICmpInst::ICMP_UGE:
+        return below(builder, b, a, false, &compare, opposite);
+      default:
+        return builder.CreateICmp(predicate, a, b);
+    }
+  }
+
+  // below() is unsigned a < b (or <=). Of two numbers the one with its sign bit set is the larger;
+  // between equal signs the signed order holds.
+  Value* below(IRBuilder<>& builder, Value* a, Value* b, bool strict, ICmpInst* compare,
+               bool opposite) {
+    Value* zero = ConstantInt::get(a->getType(), 0);
+    Value* ordered = builder.CreateICmp(strict ? ICmpInst::ICMP_SLT : ICmpInst::ICMP_SLE, a, b);
+    if (is_non_negative(b)) {
+      if (is_non_negative(a)) return ordered;
+      return builder.CreateAnd(builder.CreateICmpSGE(a, zero), ordered);
+    }
+    if (is_negative(b)) return builder.CreateOr(builder.CreateICmpSGE(a, zero), ordered);
+    if (is_non_negative(a)) return builder.CreateOr(builder.CreateICmpSLT(b, zero), ordered);
+    if (is_negative(a)) return builder.CreateAnd(builder.CreateICmpSLT(b, zero), ordered);
+    return opposite ? builder.CreateNot(compare) : compare;
+  }
+
+  Function& function_;
+  ScalarEvolution& evolution_;
+  DenseMap<Value*, Value*> original_;
+  SmallVector<Instruction*> replaced_;
+};
+
+}  // namespace
+
+void make_legible(llvm::Function& function, llvm::ScalarEvolution& evolution) {
+  Rewriter(function, evolution).run();
+}
+
+}  // namespace sluice::analysis

@@ -1,0 +1,173 @@
+#include "analysis/passes.hpp"
+
+#include <mutex>
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/Analysis/BranchProbabilityInfo.h>
+#include <llvm/Analysis/DominanceFrontier.h>
+#include <llvm/Analysis/LazyValueInfo.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ProfileSummaryInfo.h>
+#include <llvm/Analysis/RegionInfo.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <polly/ScopDetection.h>
+#include <polly/ScopInfo.h>
+
+#include "analysis/legibility.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+
+// Polly's switches are options of the command line; they are set once, without parsing one.
+void set_polly_options() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    static constexpr const char* on[] = {
+        "polly-process-unprofitable",  "polly-detect-full-functions",
+        "polly-allow-nonaffine",       "polly-allow-nonaffine-branches",
+        "polly-allow-nonaffine-loops", "polly-allow-differing-element-types"};
+    // Error blocks would hide the accesses of blocks that trap; delinearisation, run-time alias
+    // checks and hoisted loads add assumptions; an error in isl must not end the process.
+    static constexpr const char* off[] = {
+        "polly-allow-error-blocks", "polly-delinearize", "polly-use-runtime-alias-checks",
+        "polly-invariant-load-hoisting", "polly-on-isl-error-abort"};
+    auto& options = cl::getRegisteredOptions();
+    const auto set = [&](const char* name, bool value) {
+      auto found = options.find(name);
+      if (found != options.end()) {
+        found->second->addOccurrence(0, name, value ? "true" : "false");
+      }
+    };
+    for (const char* name : on)
+      set(name, true);
+    for (const char* name : off)
+      set(name, false);
+  });
+}
+
+}  // namespace
+
+void inline_calls(llvm::Module& module) {
+  for (Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.removeFnAttr(Attribute::NoInline);
+    function.removeFnAttr(Attribute::OptimizeNone);
+    function.addFnAttr(Attribute::AlwaysInline);
+  }
+  ModuleAnalysisManager modules;
+  FunctionAnalysisManager functions;
+  modules.registerPass([] { return PassInstrumentationAnalysis(); });
+  modules.registerPass([] { return ProfileSummaryAnalysis(); });
+  modules.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
+  functions.registerPass([] { return PassInstrumentationAnalysis(); });
+  functions.registerPass([] { return AssumptionAnalysis(); });
+  functions.registerPass([] { return AAManager(); });
+  functions.registerPass([] { return TargetLibraryAnalysis(); });
+  functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(modules); });
+  AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules);
+}
+
+struct Passes::Managers {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  FunctionPassManager reduction;
+  FunctionPassManager specialisation;
+  FunctionPassManager canonical;
+};
+
+Passes::Passes() : managers_(std::make_unique<Managers>()) {
+  set_polly_options();
+  Managers& m = *managers_;
+  m.functions.registerPass([] { return polly::ScopAnalysis(); });
+  m.functions.registerPass([] { return polly::ScopInfoAnalysis(); });
+  PassBuilder builder;
+  builder.registerModuleAnalyses(m.modules);
+  builder.registerCGSCCAnalyses(m.components);
+  builder.registerFunctionAnalyses(m.functions);
+  builder.registerLoopAnalyses(m.loops);
+  builder.crossRegisterProxies(m.loops, m.functions, m.components, m.modules);
+
+  m.reduction.addPass(ADCEPass());
+  m.reduction.addPass(SimplifyCFGPass());
+  m.reduction.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  m.reduction.addPass(ADCEPass());
+  m.reduction.addPass(SimplifyCFGPass());
+
+  // No InstCombine: it folds pairs of comparisons and sums into masks and unsigned tricks that no
+  // affine model can read.
+  m.specialisation.addPass(InstSimplifyPass());
+  m.specialisation.addPass(SimplifyCFGPass());
+  m.specialisation.addPass(CorrelatedValuePropagationPass());
+  m.specialisation.addPass(InstSimplifyPass());
+  m.specialisation.addPass(SimplifyCFGPass());
+  m.specialisation.addPass(ADCEPass());
+  m.specialisation.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  m.specialisation.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  m.specialisation.addPass(SimplifyCFGPass());
+
+  m.canonical.addPass(ADCEPass());
+  m.canonical.addPass(LoopSimplifyPass());
+  m.canonical.addPass(LCSSAPass());
+}
+
+Passes::~Passes() = default;
+
+void Passes::reduce(llvm::Function& function) {
+  function.addFnAttr(Attribute::MustProgress);
+  function.addFnAttr(Attribute::WillReturn);
+  function.addFnAttr(Attribute::NoUnwind);
+  managers_->reduction.run(function, managers_->functions);
+  clear();
+}
+
+void Passes::specialise(llvm::Function& function) {
+  managers_->specialisation.run(function, managers_->functions);
+  clear();
+  make_legible(function, scalar_evolution(function));
+  clear();
+  managers_->canonical.run(function, managers_->functions);
+  clear();
+}
+
+polly::Scop* Passes::scop(llvm::Function& function) {
+  auto& scops = managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
+  for (auto& [region, scop] : scops) {
+    if (scop && region->isTopLevelRegion()) return scop.get();
+  }
+  return nullptr;
+}
+
+llvm::ScalarEvolution& Passes::scalar_evolution(llvm::Function& function) {
+  return managers_->functions.getResult<ScalarEvolutionAnalysis>(function);
+}
+
+void Passes::clear() {
+  managers_->loops.clear();
+  managers_->functions.clear();
+  managers_->components.clear();
+  managers_->modules.clear();
+}
+
+}  // namespace sluice::analysis

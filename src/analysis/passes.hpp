@@ -1,0 +1,44 @@
+// The LLVM passes that the analysis runs, and Polly. Internal to the analysis.
+#pragma once
+
+#include <memory>
+
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+
+namespace polly {
+class Scop;
+}
+
+namespace sluice::analysis {
+
+// inline_calls() inlines every call of a function that the module defines; recursive calls stay.
+void inline_calls(llvm::Module& module);
+
+// Passes owns the analysis managers. Not thread-safe; distinct objects are independent.
+class Passes {
+ public:
+  Passes();
+  ~Passes();
+
+  // reduce() removes dead code, dead loops and branches that decide nothing.
+  void reduce(llvm::Function& function);
+
+  // specialise() folds constants and brings loops and comparisons into the form that scalar
+  // evolution and Polly read best, using the `range` attributes of the arguments.
+  void specialise(llvm::Function& function);
+
+  // scop() is Polly's model of the whole function, or nullptr where it has none. It lives until
+  // clear().
+  polly::Scop* scop(llvm::Function& function);
+  llvm::ScalarEvolution& scalar_evolution(llvm::Function& function);
+
+  void clear();
+
+ private:
+  struct Managers;
+  std::unique_ptr<Managers> managers_;
+};
+
+}  // namespace sluice::analysis

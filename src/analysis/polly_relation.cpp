@@ -1,0 +1,220 @@
+#include "analysis/polly_relation.hpp"
+
+#include <fmt/format.h>
+#include <isl/map.h>
+#include <isl/set.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/InstIterator.h>
+#include <polly/ScopInfo.h>
+
+#include "ptx/lift.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+
+// cause_of() is the first unknown value that `value` depends on, in words.
+std::string cause_of(Value* value, const AccessForm& form) {
+  SmallVector<Value*> pending{value};
+  SmallPtrSet<Value*, 32> seen;
+  for (size_t next = 0; next < pending.size() && next < 4096; ++next) {
+    auto* instruction = dyn_cast<Instruction>(pending[next]);
+    if (instruction == nullptr || !seen.insert(instruction).second) continue;
+    auto* call = dyn_cast<CallInst>(instruction);
+    if (call && call->getCalledFunction() &&
+        call->getCalledFunction()->getName().starts_with(unknown_prefix)) {
+      const auto number = cast<ConstantInt>(call->getArgOperand(0))->getZExtValue();
+      const UnknownValue& unknown = form.unknowns[number];
+      if (unknown.line == 0) return unknown.source;
+      return fmt::format("a value {} at PTX line {}", unknown.source, unknown.line);
+    }
+    pending.append(instruction->op_begin(), instruction->op_end());
+  }
+  return {};
+}
+
+std::string reason_for(const StoreInst& store, const AccessForm& form, uint32_t touch) {
+  const uint32_t line = form.touches[touch].line;
+  const std::string cause = cause_of(Specialised::offset_of(store), form);
+  if (cause.empty()) {
+    return fmt::format("the address at PTX line {} is not an affine function of the indices", line);
+  }
+  return fmt::format("the address at PTX line {} depends on {}", line, cause);
+}
+
+std::string guard_reason(const AccessForm& form, uint32_t touch) {
+  return fmt::format("the access at PTX line {} happens under a condition on data",
+                     form.touches[touch].line);
+}
+
+void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouches& placed) {
+  for (uint32_t touch : kernel.any_byte) {
+    placed.touches.push_back(
+        {touch, isl::map(), false, false,
+         fmt::format("the address at PTX line {} may start from several pointers",
+                     form.touches[touch].line)});
+  }
+}
+
+PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t touch,
+                           const Specialised& kernel, const AccessForm& form, const Dim3& grid,
+                           ScalarEvolution& evolution) {
+  PlacedTouch placed;
+  placed.touch = touch;
+  placed.reason = reason_for(store, form, touch);
+  if (auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution)) {
+    placed.places = bounded_places(context, *bounds, grid);
+  }
+  return placed;
+}
+
+// PollyReader turns Polly's access relations, whose parameters are the block and thread indices,
+// into relations from blocks.
+class PollyReader {
+ public:
+  PollyReader(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
+              const LaunchShape& shape, ScalarEvolution& evolution)
+      : scop_(scop), kernel_(kernel), form_(form), shape_(shape), evolution_(evolution) {
+    const std::array<uint32_t, 3> grid = {shape.grid.x, shape.grid.y, shape.grid.z};
+    const std::array<uint32_t, 3> block = {shape.block.x, shape.block.y, shape.block.z};
+    box_ = scop.getContext();
+    for (int i = 0; i < 3; ++i) {
+      block_[i] = index(kernel.block[i], grid[i]);
+      thread_[i] = index(kernel.thread[i], block[i]);
+    }
+  }
+
+  PlacedTouches read() {
+    PlacedTouches placed;
+    if (!assumptions_hold()) {
+      placed.refusal = "index arithmetic may wrap around in this launch";
+      return placed;
+    }
+    for (polly::ScopStmt& statement : scop_) {
+      for (polly::MemoryAccess* access : statement) {
+        if (!access->isArrayKind()) continue;
+        auto* store = dyn_cast<StoreInst>(access->getAccessInstruction());
+        if (store == nullptr) continue;
+        const auto touch = Specialised::touch_of(*store);
+        if (!touch) continue;
+        placed.touches.push_back(read(statement, *access, *store, *touch));
+      }
+    }
+    if (isl_ctx_last_error(scop_.getIslCtx().get()) != isl_error_none) {
+      return {{}, "the exact relation takes too long to compute"};
+    }
+    add_any_byte(kernel_, form_, placed);
+    return placed;
+  }
+
+ private:
+  // index() is the id of the parameter that Polly made of a block or thread index, if any; the
+  // index is confined to its extent.
+  isl::id index(Argument* argument, uint32_t extent) {
+    const isl::id id = scop_.getIdForParam(evolution_.getSCEV(argument));
+    if (id.is_null()) return id;
+    int position = isl_set_find_dim_by_id(box_.get(), isl_dim_param, id.get());
+    if (position < 0) {
+      box_ = isl::manage(isl_set_add_dims(box_.copy(), isl_dim_param, 1));
+      position = int(isl_set_dim(box_.get(), isl_dim_param)) - 1;
+      box_ = isl::manage(
+          isl_set_set_dim_id(box_.release(), isl_dim_param, unsigned(position), id.copy()));
+    }
+    box_ =
+        isl::manage(isl_set_lower_bound_si(box_.release(), isl_dim_param, unsigned(position), 0));
+    box_ = isl::manage(
+        isl_set_upper_bound_val(box_.release(), isl_dim_param, unsigned(position),
+                                isl_val_int_from_ui(scop_.getIslCtx().get(), extent - 1)));
+    return id;
+  }
+
+  bool assumptions_hold() const {
+    const isl::set invalid = scop_.getInvalidContext().intersect_params(box_);
+    const isl::set missing = box_.subtract(scop_.getAssumedContext());
+    return isl_set_is_empty(invalid.get()) == isl_bool_true &&
+           isl_set_is_empty(missing.get()) == isl_bool_true;
+  }
+
+  PlacedTouch read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
+                   uint32_t touch) {
+    const isl::map relation =
+        access.getLatestAccessRelation().intersect_domain(statement.getDomain());
+    bool foreign = false;
+    const isl::map places = by_block(relation.range().intersect_params(box_), foreign);
+    if (!access.isAffine() || places.is_null()) {
+      PlacedTouch placed =
+          place_by_range(scop_.getIslCtx(), store, touch, kernel_, form_, shape_.grid, evolution_);
+      if (!placed.places.is_null() && !places.is_null()) {
+        placed.places = placed.places.intersect_domain(places.domain());
+      }
+      return placed;
+    }
+    PlacedTouch placed{touch, places, !foreign, access.isMustWrite() && !foreign, {}};
+    if (foreign)
+      placed.reason = reason_for(store, form_, touch);
+    else if (!placed.certain)
+      placed.reason = guard_reason(form_, touch);
+    return placed;
+  }
+
+  // by_block() makes the block indices inputs and projects everything else out. `foreign` is set
+  // where a parameter that is no index took part: the result then covers all its values.
+  isl::map by_block(const isl::set& touched, bool& foreign) const {
+    isl_map* map = isl_map_from_range(touched.copy());
+    for (unsigned i = 0; i < 3; ++i) {
+      const int position =
+          block_[i].is_null() ? -1 : isl_map_find_dim_by_id(map, isl_dim_param, block_[i].get());
+      map = position < 0
+                ? isl_map_add_dims(map, isl_dim_in, 1)
+                : isl_map_move_dims(map, isl_dim_in, i, isl_dim_param, unsigned(position), 1);
+    }
+    for (const isl::id& id : thread_) {
+      const int position = id.is_null() ? -1 : isl_map_find_dim_by_id(map, isl_dim_param, id.get());
+      if (position >= 0) map = isl_map_project_out(map, isl_dim_param, unsigned(position), 1);
+    }
+    const isl_size left = isl_map_dim(map, isl_dim_param);
+    if (left > 0) {
+      foreign = isl_map_involves_dims(map, isl_dim_param, 0, unsigned(left)) != isl_bool_false;
+      map = isl_map_project_out(map, isl_dim_param, 0, unsigned(left));
+    }
+    map = isl_map_set_tuple_name(map, isl_dim_in, "B");
+    map = isl_map_set_tuple_name(map, isl_dim_out, "A");
+    const isl::map result = isl::manage(map);
+    return result.intersect_domain(blocks_of(scop_.getIslCtx(), shape_.grid));
+  }
+
+  polly::Scop& scop_;
+  const Specialised& kernel_;
+  const AccessForm& form_;
+  const LaunchShape& shape_;
+  ScalarEvolution& evolution_;
+  std::array<isl::id, 3> block_;
+  std::array<isl::id, 3> thread_;
+  isl::set box_;  // of parameters: what holds of them in this launch
+};
+
+}  // namespace
+
+PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
+                             const LaunchShape& shape, llvm::ScalarEvolution& evolution) {
+  const OperationBudget budget(scop.getIslCtx());
+  return PollyReader(scop, kernel, form, shape, evolution).read();
+}
+
+PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
+                              const LaunchShape& shape, llvm::ScalarEvolution& evolution) {
+  PlacedTouches placed;
+  for (Instruction& instruction : instructions(*kernel.function)) {
+    auto* store = dyn_cast<StoreInst>(&instruction);
+    if (store == nullptr) continue;
+    if (const auto touch = Specialised::touch_of(*store)) {
+      placed.touches.push_back(
+          place_by_range(context, *store, *touch, kernel, form, shape.grid, evolution));
+    }
+  }
+  add_any_byte(kernel, form, placed);
+  return placed;
+}
+
+}  // namespace sluice::analysis

@@ -1,0 +1,191 @@
+#include "analysis/specialise.hpp"
+
+#include <llvm/IR/ConstantRange.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+
+constexpr const char* touch_metadata = "sluice.touch";
+
+std::array<uint32_t, 3> extents(const Dim3& dim) {
+  return {dim.x, dim.y, dim.z};
+}
+
+Constant* constant_of(Type* type, uint64_t bits) {
+  const unsigned width = type->getPrimitiveSizeInBits().getFixedValue();
+  Constant* integer = ConstantInt::get(type->getContext(), APInt(64, bits).zextOrTrunc(width));
+  return type->isIntegerTy() ? integer : ConstantExpr::getBitCast(integer, type);
+}
+
+class Specialiser {
+ public:
+  Specialiser(AccessForm& form, const LaunchShape& shape)
+      : form_(form), shape_(shape), context_(form.module->getContext()) {}
+
+  Specialised run(Passes& passes) {
+    declare();
+    clone();
+    replace_registers();
+    passes.specialise(*result_.function);
+    replace_touches();
+    return result_;
+  }
+
+ private:
+  void declare() {
+    Type* index = Type::getInt32Ty(context_);
+    std::vector<Type*> types(6, index);
+    types.resize(6 + form_.signature.pointers.size(), PointerType::get(context_, 0));
+    Function* function = Function::Create(
+        FunctionType::get(Type::getVoidTy(context_), types, false), GlobalValue::InternalLinkage,
+        form_.signature.kernel + ".specialised", form_.module.get());
+    const auto give = [&](unsigned first, const Dim3& dim, std::array<Argument*, 3>& arguments) {
+      for (unsigned i = 0; i < 3; ++i) {
+        arguments[i] = function->getArg(first + i);
+        arguments[i]->addAttr(
+            Attribute::get(context_, Attribute::Range,
+                           ConstantRange(APInt(32, 0), APInt(32, std::max(1u, extents(dim)[i])))));
+        arguments[i]->addAttr(Attribute::NoUndef);
+        arguments[i]->setName((first == 0 ? "block" : "thread") + std::string(1, "xyz"[i]));
+      }
+    };
+    give(0, shape_.grid, result_.block);
+    give(3, shape_.block, result_.thread);
+    for (unsigned i = 6; i < types.size(); ++i)
+      function->getArg(i)->addAttr(Attribute::NoAlias);
+    result_.function = function;
+  }
+
+  void clone() {
+    ValueToValueMapTy values;
+    for (Argument& argument : form_.function->args()) {
+      values[&argument] = PoisonValue::get(argument.getType());
+    }
+    for (size_t i = 0; i < form_.scalar_arguments.size(); ++i) {
+      Argument* argument = form_.function->getArg(form_.scalar_arguments[i]);
+      values[argument] = constant_of(argument->getType(), shape_.shape_values[i]);
+    }
+    SmallVector<ReturnInst*> returns;
+    const AttributeList attributes = result_.function->getAttributes();
+    CloneFunctionInto(result_.function, form_.function, values,
+                      CloneFunctionChangeType::LocalChangesOnly, returns);
+    result_.function->setAttributes(attributes);
+    result_.function->addFnAttr(Attribute::MustProgress);
+    result_.function->addFnAttr(Attribute::WillReturn);
+    result_.function->addFnAttr(Attribute::NoUnwind);
+    result_.function->setCallingConv(CallingConv::C);
+  }
+
+  Value* value_of_register(Intrinsic::ID id) {
+    const auto extent = [&](const Dim3& dim, int i) -> Value* {
+      return ConstantInt::get(Type::getInt32Ty(context_), extents(dim)[i]);
+    };
+    const auto index = [&](const std::array<Argument*, 3>& arguments, const Dim3& dim,
+                           int i) -> Value* {
+      if (extents(dim)[i] > 1) return arguments[i];
+      return ConstantInt::get(Type::getInt32Ty(context_), 0);
+    };
+    switch (id) {
+      case Intrinsic::nvvm_read_ptx_sreg_tid_x:
+        return index(result_.thread, shape_.block, 0);
+      case Intrinsic::nvvm_read_ptx_sreg_tid_y:
+        return index(result_.thread, shape_.block, 1);
+      case Intrinsic::nvvm_read_ptx_sreg_tid_z:
+        return index(result_.thread, shape_.block, 2);
+      case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+        return index(result_.block, shape_.grid, 0);
+      case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
+        return index(result_.block, shape_.grid, 1);
+      case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
+        return index(result_.block, shape_.grid, 2);
+      case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+        return extent(shape_.block, 0);
+      case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
+        return extent(shape_.block, 1);
+      case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
+        return extent(shape_.block, 2);
+      case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+        return extent(shape_.grid, 0);
+      case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+        return extent(shape_.grid, 1);
+      case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+        return extent(shape_.grid, 2);
+      default:
+        return nullptr;
+    }
+  }
+
+  void replace_registers() {
+    for (BasicBlock& block : *result_.function) {
+      for (Instruction& instruction : make_early_inc_range(block)) {
+        auto* intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+        if (intrinsic == nullptr) continue;
+        if (Value* value = value_of_register(intrinsic->getIntrinsicID())) {
+          intrinsic->replaceAllUsesWith(value);
+          intrinsic->eraseFromParent();
+        }
+      }
+    }
+  }
+
+  void replace_touches() {
+    for (BasicBlock& block : *result_.function) {
+      for (Instruction& instruction : make_early_inc_range(block)) {
+        auto* call = dyn_cast<CallInst>(&instruction);
+        if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+        const StringRef name = call->getCalledFunction()->getName();
+        // Nothing moves code from here on, and Polly takes what reads no memory.
+        if (name.starts_with(unknown_prefix)) call->setDoesNotAccessMemory();
+        if (name == touch_name) replace_touch(*call);
+      }
+    }
+  }
+
+  void replace_touch(CallInst& call) {
+    auto* number = cast<ConstantInt>(call.getArgOperand(1));
+    const auto touch = uint32_t(number->getZExtValue());
+    if (form_.touches[touch].any_byte) {
+      result_.any_byte.push_back(touch);
+    } else {
+      IRBuilder<> builder(&call);
+      Value* base = result_.function->getArg(6 + form_.touches[touch].slot);
+      StoreInst* store = builder.CreateStore(
+          builder.getInt8(0), builder.CreateGEP(builder.getInt8Ty(), base, call.getArgOperand(0)));
+      store->setMetadata(touch_metadata, MDNode::get(context_, ConstantAsMetadata::get(number)));
+    }
+    call.eraseFromParent();
+  }
+
+  AccessForm& form_;
+  const LaunchShape& shape_;
+  LLVMContext& context_;
+  Specialised result_;
+};
+
+}  // namespace
+
+std::optional<uint32_t> Specialised::touch_of(const llvm::Instruction& instruction) {
+  const MDNode* node = instruction.getMetadata(touch_metadata);
+  if (node == nullptr) return std::nullopt;
+  return uint32_t(mdconst::extract<ConstantInt>(node->getOperand(0))->getZExtValue());
+}
+
+llvm::Value* Specialised::offset_of(const llvm::StoreInst& store) {
+  const Value* pointer = store.getPointerOperand();
+  if (auto* gep = dyn_cast<GEPOperator>(pointer)) return gep->getOperand(1);
+  // The builder folds an offset of nothing.
+  return ConstantInt::get(Type::getInt64Ty(store.getContext()), 0);
+}
+
+Specialised specialise(AccessForm& form, const LaunchShape& shape, Passes& passes) {
+  return Specialiser(form, shape).run(passes);
+}
+
+}  // namespace sluice::analysis
