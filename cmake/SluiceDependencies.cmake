@@ -35,7 +35,7 @@ function(sluice_llvm target)
 endfunction()
 
 if(NOT SLUICE_SANITIZE)
-  sluice_llvm(sluice_llvm_ir core support analysis)
+  sluice_llvm(sluice_llvm_ir core support analysis transformutils)
   sluice_llvm(sluice_llvm_analysis passes irreader analysis transformutils scalaropts ipo codegen instcombine vectorize)
   add_library(sluice_polly INTERFACE)
   target_include_directories(sluice_polly SYSTEM INTERFACE ${SLUICE_LLVM_INCLUDEDIR}/polly)

@@ -1,0 +1,79 @@
+// atom and red.
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+using Operation = llvm::AtomicRMWInst::BinOp;
+
+Operation find_operation(InstructionLifter& lifter, std::string_view operation, ScalarType type) {
+  using B = llvm::AtomicRMWInst;
+  if (operation == "exch") return B::Xchg;
+  if (is_float(type) || type == ScalarType::f16x2) {
+    if (operation == "add" && type != ScalarType::bf16) return B::FAdd;
+    lifter.refuse_unimplemented("this operation on floats is not lifted yet");
+  }
+  if (operation == "add") return B::Add;
+  if (operation == "and") return B::And;
+  if (operation == "or") return B::Or;
+  if (operation == "xor") return B::Xor;
+  if (operation == "min") return is_signed(type) ? B::Min : B::UMin;
+  if (operation == "max") return is_signed(type) ? B::Max : B::UMax;
+  // PTX's inc and dec wrap at their operand exactly as LLVM's do.
+  return operation == "inc" ? B::UIncWrap : B::UDecWrap;
+}
+
+llvm::AtomicOrdering take_ordering(InstructionLifter& lifter) {
+  const auto order = lifter.modifiers.take_any({"relaxed", "acquire", "release", "acq_rel"});
+  // Scopes are widened to the whole system.
+  lifter.modifiers.take_any({"cta", "cluster", "gpu", "sys"});
+  if (order == "acquire") return llvm::AtomicOrdering::Acquire;
+  if (order == "release") return llvm::AtomicOrdering::Release;
+  if (order == "acq_rel") return llvm::AtomicOrdering::AcquireRelease;
+  return llvm::AtomicOrdering::Monotonic;
+}
+
+}  // namespace
+
+void lift_atom(InstructionLifter& lifter) {
+  const bool returns = lifter.info().opcode == Opcode::atom;
+  const size_t first = returns ? 1 : 0;
+  const llvm::AtomicOrdering ordering = take_ordering(lifter);
+  const StateSpace space = take_space(lifter);
+  const auto operation = lifter.modifiers.take_any(
+      {"add", "and", "or", "xor", "exch", "cas", "min", "max", "inc", "dec"});
+  lifter.modifiers.take("noftz");
+  const bool has_policy = lifter.modifiers.take("L2::cache_hint");
+  const ScalarType type = lifter.take_type();
+  llvm::Type* value = value_type(lifter.context(), type);
+  if (!operation || value == nullptr || !lifter.modifiers.left_over().empty()) {
+    lifter.refuse_unsupported("its operation or a modifier is not supported");
+  }
+  const bool compares = *operation == "cas";
+  if (lifter.operand_count() != first + (compares ? 3 : 2) + (has_policy ? 1 : 0)) {
+    lifter.refuse_invalid("the number of its operands is wrong");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const MemoryPlace place = find_place(lifter, lifter.operand(first), space);
+  llvm::Value* pointer = pointer_at(lifter, place, 0);
+  const llvm::MaybeAlign alignment(size_in_bytes(type));
+  llvm::Value* operand = lifter.read(first + 1, type);
+  llvm::Value* result = nullptr;
+  if (compares) {
+    llvm::Value* replacement = lifter.to_bits(lifter.read(first + 2, type));
+    llvm::Value* pair = lifter.tag(
+        ir.CreateAtomicCmpXchg(pointer, lifter.to_bits(operand), replacement, alignment, ordering,
+                               llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
+    result = lifter.from_bits(ir.CreateExtractValue(pair, 0), value);
+  } else {
+    const Operation rmw = find_operation(lifter, *operation, type);
+    result = lifter.tag(ir.CreateAtomicRMW(rmw, pointer, operand, alignment, ordering));
+  }
+  if (returns && !(std::holds_alternative<Identifier>(lifter.operand(0).value) &&
+                   std::get<Identifier>(lifter.operand(0).value).name == "_")) {
+    lifter.write(0, result, type);
+  }
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,148 @@
+// Counting, finding, extracting, inserting and permuting bits.
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+void refuse_other_than_32_or_64(InstructionLifter& lifter, ScalarType type) {
+  if (!is_integer(type) || (bit_width(type) != 32 && bit_width(type) != 64)) {
+    lifter.refuse_invalid("it needs a type of 32 or 64 bits");
+  }
+}
+
+// Field positions are 8-bit numbers; here they are widened to the type of the value.
+llvm::Value* read_byte(InstructionLifter& lifter, size_t index, llvm::Type* type) {
+  llvm::Value* word = lifter.read(index, ScalarType::u32);
+  return lifter.ir().CreateZExtOrTrunc(lifter.ir().CreateAnd(word, lifter.ir().getInt32(0xFF)),
+                                       type);
+}
+
+// low_ones() has the `count` lowest bits set, all of them where count is the width or more.
+llvm::Value* low_ones(InstructionLifter& lifter, llvm::Value* count) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Type* type = count->getType();
+  const unsigned width = type->getIntegerBitWidth();
+  llvm::Value* some = ir.CreateNot(ir.CreateShl(llvm::Constant::getAllOnesValue(type), count));
+  return ir.CreateSelect(ir.CreateICmpULT(count, lifter.integer(type, width)), some,
+                         llvm::Constant::getAllOnesValue(type));
+}
+
+llvm::Value* clamped_shift(InstructionLifter& lifter, llvm::Value* value, llvm::Value* amount,
+                           bool left) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Type* type = value->getType();
+  llvm::Value* shifted = left ? ir.CreateShl(value, amount) : ir.CreateLShr(value, amount);
+  llvm::Value* in_range =
+      ir.CreateICmpULT(amount, lifter.integer(type, type->getIntegerBitWidth()));
+  return ir.CreateSelect(in_range, shifted, lifter.integer(type, 0));
+}
+
+}  // namespace
+
+void lift_bit_count(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_32_or_64(lifter, type);
+  llvm::Value* value = lifter.read(1, type);
+  llvm::Type* value_type = value->getType();
+  llvm::Value* count =
+      lifter.info().opcode == Opcode::popc
+          ? lifter.intrinsic(llvm::Intrinsic::ctpop, {value_type}, {value})
+          : lifter.intrinsic(llvm::Intrinsic::ctlz, {value_type}, {value, lifter.ir().getFalse()});
+  lifter.write(0, lifter.ir().CreateZExtOrTrunc(count, lifter.ir().getInt32Ty()), ScalarType::u32);
+}
+
+void lift_brev(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_32_or_64(lifter, type);
+  llvm::Value* value = lifter.read(1, type);
+  lifter.write(0, lifter.intrinsic(llvm::Intrinsic::bitreverse, {value->getType()}, {value}), type);
+}
+
+void lift_bfind(InstructionLifter& lifter) {
+  const bool as_shift = lifter.modifiers.take("shiftamt");
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_32_or_64(lifter, type);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, type);
+  llvm::Type* value_type = value->getType();
+  const unsigned width = bit_width(type);
+  // For a signed type it finds the highest bit that differs from the sign.
+  if (is_signed(type)) value = ir.CreateXor(value, ir.CreateAShr(value, width - 1));
+  llvm::Value* zeros = ir.CreateZExtOrTrunc(
+      lifter.intrinsic(llvm::Intrinsic::ctlz, {value_type}, {value, ir.getFalse()}),
+      ir.getInt32Ty());
+  llvm::Value* none = ir.CreateICmpEQ(value, lifter.integer(value_type, 0));
+  llvm::Value* found = as_shift ? zeros : ir.CreateSub(ir.getInt32(width - 1), zeros);
+  lifter.write(0, ir.CreateSelect(none, ir.getInt32(0xFFFFFFFF), found), ScalarType::u32);
+}
+
+void lift_bfe(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_32_or_64(lifter, type);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, type);
+  llvm::Type* value_type = value->getType();
+  llvm::Value* position = read_byte(lifter, 2, value_type);
+  llvm::Value* length = read_byte(lifter, 3, value_type);
+  llvm::Value* mask = low_ones(lifter, length);
+  llvm::Value* result = ir.CreateAnd(clamped_shift(lifter, value, position, false), mask);
+  if (is_signed(type)) {
+    // The sign is the field's highest bit, or the value's where the field reaches past it.
+    llvm::Constant* last = lifter.integer(value_type, bit_width(type) - 1);
+    llvm::Value* end = ir.CreateSub(ir.CreateAdd(position, length), lifter.integer(value_type, 1));
+    llvm::Value* sign_position = lifter.intrinsic(llvm::Intrinsic::umin, {value_type}, {end, last});
+    llvm::Value* sign = ir.CreateTrunc(ir.CreateLShr(value, sign_position), ir.getInt1Ty());
+    llvm::Value* with_sign = ir.CreateOr(result, ir.CreateNot(mask));
+    // Bits of the field that lie beyond the value are signs, too.
+    llvm::Value* beyond = ir.CreateNot(
+        clamped_shift(lifter, llvm::Constant::getAllOnesValue(value_type), position, false));
+    with_sign = ir.CreateOr(with_sign, beyond);
+    llvm::Value* empty = ir.CreateICmpEQ(length, lifter.integer(value_type, 0));
+    result = ir.CreateSelect(sign, with_sign, result);
+    result = ir.CreateSelect(empty, lifter.integer(value_type, 0), result);
+  }
+  lifter.write(0, result, type);
+}
+
+void lift_bfi(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_32_or_64(lifter, type);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* inserted = lifter.read(1, type);
+  llvm::Value* base = lifter.read(2, type);
+  llvm::Value* position = read_byte(lifter, 3, base->getType());
+  llvm::Value* length = read_byte(lifter, 4, base->getType());
+  llvm::Value* mask = clamped_shift(lifter, low_ones(lifter, length), position, true);
+  llvm::Value* field = ir.CreateAnd(clamped_shift(lifter, inserted, position, true), mask);
+  lifter.write(0, ir.CreateOr(field, ir.CreateAnd(base, ir.CreateNot(mask))), type);
+}
+
+void lift_prmt(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  if (type != ScalarType::b32) lifter.refuse_invalid("it needs .b32");
+  if (auto mode = lifter.modifiers.take_any({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"})) {
+    lifter.refuse_unimplemented("mode ." + std::string(*mode) + " is not lifted yet");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Type* wide = ir.getInt64Ty();
+  llvm::Value* bytes = ir.CreateOr(ir.CreateZExt(lifter.read(1, type), wide),
+                                   ir.CreateShl(ir.CreateZExt(lifter.read(2, type), wide), 32));
+  llvm::Value* selector = lifter.read(3, type);
+  llvm::Value* result = ir.getInt32(0);
+  for (unsigned byte = 0; byte < 4; ++byte) {
+    // Each nibble selects one of eight bytes; its highest bit replicates that byte's sign.
+    llvm::Value* nibble = ir.CreateLShr(selector, 4 * byte);
+    llvm::Value* position =
+        ir.CreateZExt(ir.CreateShl(ir.CreateAnd(nibble, ir.getInt32(7)), 3), wide);
+    llvm::Value* picked = ir.CreateTrunc(ir.CreateLShr(bytes, position), ir.getInt8Ty());
+    llvm::Value* replicate = ir.CreateICmpNE(ir.CreateAnd(nibble, ir.getInt32(8)), ir.getInt32(0));
+    picked = ir.CreateSelect(replicate, ir.CreateAShr(picked, 7), picked);
+    result = ir.CreateOr(result, ir.CreateShl(ir.CreateZExt(picked, ir.getInt32Ty()), 8 * byte));
+  }
+  lifter.write(0, result, type);
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,136 @@
+// Comparisons and selections.
+#include <map>
+
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/families.hpp"
+#include "ptx/lift/float_helpers.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+using Predicate = llvm::CmpInst::Predicate;
+
+// BAD_ICMP_PREDICATE where an integer type has no such comparison.
+Predicate integer_predicate(std::string_view comparison, bool with_sign) {
+  using P = llvm::CmpInst;
+  static const std::map<std::string_view, std::pair<Predicate, Predicate>> table = {
+      {"eq", {P::ICMP_EQ, P::ICMP_EQ}},   {"ne", {P::ICMP_NE, P::ICMP_NE}},
+      {"lt", {P::ICMP_SLT, P::ICMP_ULT}}, {"le", {P::ICMP_SLE, P::ICMP_ULE}},
+      {"gt", {P::ICMP_SGT, P::ICMP_UGT}}, {"ge", {P::ICMP_SGE, P::ICMP_UGE}},
+      {"lo", {P::ICMP_ULT, P::ICMP_ULT}}, {"ls", {P::ICMP_ULE, P::ICMP_ULE}},
+      {"hi", {P::ICMP_UGT, P::ICMP_UGT}}, {"hs", {P::ICMP_UGE, P::ICMP_UGE}}};
+  auto found = table.find(comparison);
+  if (found == table.end()) return P::BAD_ICMP_PREDICATE;
+  return with_sign ? found->second.first : found->second.second;
+}
+
+// The plain comparisons are false where an operand is NaN, those in -u are true.
+Predicate float_predicate(std::string_view comparison) {
+  using P = llvm::CmpInst;
+  static const std::map<std::string_view, Predicate> table = {
+      {"eq", P::FCMP_OEQ},  {"ne", P::FCMP_ONE},  {"lt", P::FCMP_OLT},  {"le", P::FCMP_OLE},
+      {"gt", P::FCMP_OGT},  {"ge", P::FCMP_OGE},  {"equ", P::FCMP_UEQ}, {"neu", P::FCMP_UNE},
+      {"ltu", P::FCMP_ULT}, {"leu", P::FCMP_ULE}, {"gtu", P::FCMP_UGT}, {"geu", P::FCMP_UGE},
+      {"num", P::FCMP_ORD}, {"nan", P::FCMP_UNO}};
+  auto found = table.find(comparison);
+  return found == table.end() ? P::BAD_FCMP_PREDICATE : found->second;
+}
+
+llvm::Value* compare(InstructionLifter& lifter, ScalarType type) {
+  const auto comparison =
+      lifter.modifiers.take_any({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ",
+                                 "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
+  if (!comparison) lifter.refuse_invalid("its comparison is missing");
+  if (is_integer(type)) {
+    const Predicate predicate = integer_predicate(*comparison, is_signed(type));
+    if (predicate == llvm::CmpInst::BAD_ICMP_PREDICATE) {
+      lifter.refuse_invalid("integers have no ." + std::string(*comparison));
+    }
+    llvm::Value* left = lifter.read(1, type);
+    return lifter.ir().CreateICmp(predicate, left, lifter.read(2, type));
+  }
+  if (type == ScalarType::f16x2) lifter.refuse_unimplemented("packed comparisons are not lifted");
+  const Predicate predicate = float_predicate(*comparison);
+  if (predicate == llvm::CmpInst::BAD_FCMP_PREDICATE) {
+    lifter.refuse_invalid("floats have no ." + std::string(*comparison));
+  }
+  const FloatMode mode = take_float_mode(lifter, type);
+  llvm::Value* left = read_float(lifter, 1, mode);
+  return lifter.ir().CreateFCmp(predicate, left, read_float(lifter, 2, mode));
+}
+
+// combine() joins a comparison with the predicate operand where .and, .or or .xor asks for it.
+llvm::Value* combine(InstructionLifter& lifter, llvm::Value* result,
+                     std::optional<std::string_view> with) {
+  if (!with) {
+    if (lifter.operand_count() > 3) lifter.refuse_invalid("nothing says how to combine");
+    return result;
+  }
+  llvm::Value* other = lifter.read(3, ScalarType::pred);
+  if (*with == "and") return lifter.ir().CreateAnd(result, other);
+  if (*with == "or") return lifter.ir().CreateOr(result, other);
+  return lifter.ir().CreateXor(result, other);
+}
+
+}  // namespace
+
+void lift_setp(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  const auto with = lifter.modifiers.take_any({"and", "or", "xor"});
+  llvm::Value* result = compare(lifter, type);
+  const auto* pair = std::get_if<PairOperand>(&lifter.operand(0).value);
+  if (pair == nullptr) {
+    return lifter.write(0, combine(lifter, result, with), ScalarType::pred);
+  }
+  // Both are computed before either is written, since the pair may overwrite the third operand.
+  llvm::Value* first = combine(lifter, result, with);
+  llvm::Value* second = combine(lifter, lifter.ir().CreateNot(result), with);
+  lifter.write_register(pair->first.name, first, ScalarType::pred);
+  lifter.write_register(pair->second.name, second, ScalarType::pred);
+}
+
+void lift_set(InstructionLifter& lifter) {
+  const ScalarType result_type = lifter.take_type();
+  const ScalarType type = lifter.take_type();
+  const auto with = lifter.modifiers.take_any({"and", "or", "xor"});
+  llvm::Value* result = combine(lifter, compare(lifter, type), with);
+  if (result_type == ScalarType::f32) {
+    lifter.write(0, lifter.ir().CreateUIToFP(result, lifter.ir().getFloatTy()), result_type);
+  } else if (is_integer(result_type) && bit_width(result_type) == 32) {
+    lifter.write(0, lifter.ir().CreateSExt(result, lifter.ir().getInt32Ty()), result_type);
+  } else {
+    lifter.refuse_unimplemented("only results of .u32, .s32 and .f32 are lifted");
+  }
+}
+
+void lift_selp(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  llvm::Value* condition = lifter.read(3, ScalarType::pred);
+  llvm::Value* left = lifter.read(1, type);
+  llvm::Value* right = lifter.read(2, type);
+  lifter.write(0, lifter.ir().CreateSelect(condition, left, right), type);
+}
+
+void lift_slct(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  const ScalarType test_type = lifter.take_type();
+  const bool flushes = lifter.modifiers.take("ftz");
+  llvm::Value* test = lifter.read(3, test_type);
+  llvm::Value* condition = nullptr;
+  if (test_type == ScalarType::s32) {
+    condition = lifter.ir().CreateICmpSGE(test, lifter.ir().getInt32(0));
+  } else if (test_type == ScalarType::f32) {
+    // Not below zero: -0 selects the first; NaN selects the second.
+    if (flushes) test = flush(lifter, test);
+    condition = lifter.ir().CreateFCmpOGE(test, llvm::ConstantFP::get(test->getType(), 0.0));
+  } else {
+    lifter.refuse_invalid("its second type is neither .s32 nor .f32");
+  }
+  llvm::Value* left = lifter.read(1, type);
+  llvm::Value* right = lifter.read(2, type);
+  lifter.write(0, lifter.ir().CreateSelect(condition, left, right), type);
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,208 @@
+// cvt between integers and floats of all widths.
+// Source: PTX ISA, "cvt": rounding modifiers, .sat, and what NaN becomes.
+#include <llvm/ADT/APFloat.h>
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/families.hpp"
+#include "ptx/lift/float_helpers.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+struct Conversion {
+  ScalarType to;
+  ScalarType from;
+  std::string_view rounding;  // empty where none is written
+  bool flush;
+  bool saturate;
+};
+
+// bf16 is the upper half of an f32: widening is a shift.
+llvm::Value* widen_bf16(InstructionLifter& lifter, llvm::Value* bits) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  return ir.CreateBitCast(ir.CreateShl(ir.CreateZExt(bits, ir.getInt32Ty()), 16), ir.getFloatTy());
+}
+
+// narrow_bf16() rounds to nearest even (or towards zero); NaN becomes PTX's canonical one.
+llvm::Value* narrow_bf16(InstructionLifter& lifter, llvm::Value* value, bool to_zero) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* bits = ir.CreateBitCast(value, ir.getInt32Ty());
+  llvm::Value* rounded = bits;
+  if (!to_zero) {
+    llvm::Value* odd = ir.CreateAnd(ir.CreateLShr(bits, 16), 1);
+    rounded = ir.CreateAdd(bits, ir.CreateAdd(odd, ir.getInt32(0x7FFF)));
+  }
+  llvm::Value* upper = ir.CreateTrunc(ir.CreateLShr(rounded, 16), ir.getInt16Ty());
+  return ir.CreateSelect(is_nan(lifter, value), ir.getInt16(0x7FFF), upper);
+}
+
+void integer_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, conversion.from);
+  const unsigned from_width = bit_width(conversion.from);
+  const unsigned to_width = bit_width(conversion.to);
+  llvm::Type* to = ir.getIntNTy(to_width);
+  if (conversion.saturate) {
+    // Both ranges fit into twice the wider type, where the clamp is a signed one.
+    llvm::Type* wide = ir.getIntNTy(2 * std::max(from_width, to_width));
+    value = is_signed(conversion.from) ? ir.CreateSExt(value, wide) : ir.CreateZExt(value, wide);
+    const bool with_sign = is_signed(conversion.to);
+    const unsigned width = wide->getIntegerBitWidth();
+    const llvm::APInt least =
+        with_sign ? llvm::APInt::getSignedMinValue(to_width).sext(width) : llvm::APInt(width, 0);
+    const llvm::APInt most = with_sign ? llvm::APInt::getSignedMaxValue(to_width).zext(width)
+                                       : llvm::APInt::getMaxValue(to_width).zext(width);
+    value = lifter.intrinsic(llvm::Intrinsic::smax, {wide},
+                             {value, llvm::ConstantInt::get(lifter.context(), least)});
+    value = lifter.intrinsic(llvm::Intrinsic::smin, {wide},
+                             {value, llvm::ConstantInt::get(lifter.context(), most)});
+    value = ir.CreateTrunc(value, to);
+  } else {
+    value = is_signed(conversion.from) ? ir.CreateSExtOrTrunc(value, to)
+                                       : ir.CreateZExtOrTrunc(value, to);
+  }
+  lifter.write(0, value, conversion.to);
+}
+
+llvm::Value* read_source_float(InstructionLifter& lifter, const Conversion& conversion) {
+  llvm::Value* value = lifter.read(1, conversion.from);
+  if (conversion.from == ScalarType::bf16) return widen_bf16(lifter, value);
+  return conversion.flush && conversion.from == ScalarType::f32 ? flush(lifter, value) : value;
+}
+
+llvm::Value* round_to_integral(InstructionLifter& lifter, llvm::Value* value,
+                               std::string_view rounding) {
+  llvm::Intrinsic::ID id = llvm::Intrinsic::trunc;
+  if (rounding == "rni") id = llvm::Intrinsic::roundeven;
+  if (rounding == "rmi") id = llvm::Intrinsic::floor;
+  if (rounding == "rpi") id = llvm::Intrinsic::ceil;
+  return lifter.intrinsic(id, {value->getType()}, {value});
+}
+
+bool is_integral(std::string_view rounding) {
+  return rounding.size() == 3 && rounding.back() == 'i';
+}
+
+void float_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
+  if (!is_integral(conversion.rounding)) {
+    lifter.refuse_invalid("one of .rni, .rzi, .rmi and .rpi is missing");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = read_source_float(lifter, conversion);
+  llvm::Type* to = ir.getIntNTy(bit_width(conversion.to));
+  llvm::Value* integral =
+      conversion.rounding == "rzi" ? value : round_to_integral(lifter, value, conversion.rounding);
+  // Out of range means the nearest end of the range, with and without .sat.
+  llvm::Value* result = lifter.intrinsic(
+      is_signed(conversion.to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+      {to, value->getType()}, {integral});
+  if (conversion.from == ScalarType::f64 || bit_width(conversion.to) == 64) {
+    llvm::Constant* middle = llvm::ConstantInt::get(
+        lifter.context(), llvm::APInt::getSignedMinValue(bit_width(conversion.to)));
+    result = ir.CreateSelect(is_nan(lifter, value), middle, result);
+  }
+  lifter.write(0, result, conversion.to);
+}
+
+void write_destination_float(InstructionLifter& lifter, llvm::Value* value,
+                             const Conversion& conversion) {
+  if (conversion.flush && conversion.to == ScalarType::f32) value = flush(lifter, value);
+  if (conversion.saturate) value = saturate(lifter, value);
+  lifter.write(0, value, conversion.to);
+}
+
+// step_towards() moves a rounded value to its neighbour where rounding went the wrong way for a
+// directed mode. `exact` is the value before, `back` the rounded one widened again.
+llvm::Value* step_towards(InstructionLifter& lifter, llvm::Value* exact, llvm::Value* rounded,
+                          llvm::Value* back, std::string_view rounding) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* bits = lifter.to_bits(rounded);
+  llvm::Type* type = bits->getType();
+  llvm::Value* negative = ir.CreateICmpSLT(bits, lifter.integer(type, 0));
+  llvm::Value* too_high = ir.CreateFCmpOGT(back, exact);
+  llvm::Value* too_low = ir.CreateFCmpOLT(back, exact);
+  llvm::Value* wrong = rounding == "rm" ? too_high : too_low;
+  if (rounding == "rz") wrong = ir.CreateSelect(negative, too_low, too_high);
+  // Towards zero is one less in the bits, away from it one more.
+  llvm::Value* inward = ir.getTrue();
+  if (rounding == "rm") inward = ir.CreateNot(negative);
+  if (rounding == "rp") inward = negative;
+  llvm::Value* stepped = ir.CreateSelect(inward, ir.CreateSub(bits, lifter.integer(type, 1)),
+                                         ir.CreateAdd(bits, lifter.integer(type, 1)));
+  return lifter.from_bits(ir.CreateSelect(wrong, stepped, bits), rounded->getType());
+}
+
+void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = read_source_float(lifter, conversion);
+  const bool directed =
+      conversion.rounding == "rz" || conversion.rounding == "rm" || conversion.rounding == "rp";
+  if (conversion.to == ScalarType::bf16) {
+    if (conversion.from != ScalarType::f32 || conversion.saturate ||
+        (directed && conversion.rounding != "rz")) {
+      lifter.refuse_unimplemented("only .rn and .rz of .f32 are lifted to .bf16");
+    }
+    return lifter.write(0, narrow_bf16(lifter, value, directed), conversion.to);
+  }
+  llvm::Type* to = value_type(lifter.context(), conversion.to);
+  if (is_integral(conversion.rounding)) {
+    value = round_to_integral(lifter, value, conversion.rounding);
+  }
+  const unsigned from_width = static_cast<unsigned>(value->getType()->getPrimitiveSizeInBits());
+  if (bit_width(conversion.to) < from_width) {
+    llvm::Value* rounded = ir.CreateFPTrunc(value, to);
+    if (directed) {
+      llvm::Value* back = ir.CreateFPExt(rounded, value->getType());
+      rounded = step_towards(lifter, value, rounded, back, conversion.rounding);
+    }
+    value = rounded;
+  } else if (value->getType() != to) {
+    value = ir.CreateFPExt(value, to);
+  }
+  write_destination_float(lifter, value, conversion);
+}
+
+void integer_to_float(InstructionLifter& lifter, const Conversion& conversion) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  if (conversion.to == ScalarType::bf16 || conversion.to == ScalarType::f16x2) {
+    lifter.refuse_unimplemented("integers to ." + std::string(name(conversion.to)) +
+                                " are not lifted yet");
+  }
+  const unsigned digits = conversion.to == ScalarType::f64   ? 53
+                          : conversion.to == ScalarType::f32 ? 24
+                                                             : 11;
+  const bool exact = bit_width(conversion.from) <= digits;
+  if (!exact && conversion.rounding != "rn") {
+    lifter.refuse_unimplemented("rounding mode ." + std::string(conversion.rounding) +
+                                " of integers is not lifted yet");
+  }
+  llvm::Value* value = lifter.read(1, conversion.from);
+  llvm::Type* to = value_type(lifter.context(), conversion.to);
+  value = is_signed(conversion.from) ? ir.CreateSIToFP(value, to) : ir.CreateUIToFP(value, to);
+  write_destination_float(lifter, value, conversion);
+}
+
+}  // namespace
+
+void lift_cvt(InstructionLifter& lifter) {
+  Conversion conversion;
+  conversion.to = lifter.take_type();
+  conversion.from = lifter.take_type();
+  conversion.rounding =
+      lifter.modifiers.take_any({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"}).value_or("");
+  conversion.flush = lifter.modifiers.take("ftz");
+  conversion.saturate = lifter.modifiers.take("sat");
+  const bool to_float = is_float(conversion.to);
+  const bool from_float = is_float(conversion.from);
+  if ((!to_float && !is_integer(conversion.to)) || (!from_float && !is_integer(conversion.from))) {
+    lifter.refuse_unimplemented("packed and narrow types are not lifted yet");
+  }
+  if (to_float) {
+    from_float ? float_to_float(lifter, conversion) : integer_to_float(lifter, conversion);
+  } else {
+    from_float ? float_to_integer(lifter, conversion) : integer_to_integer(lifter, conversion);
+  }
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,88 @@
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+void lift_family(InstructionLifter& lifter) {
+  switch (lifter.info().opcode) {
+#define SLUICE_LIFT(enumerator, function) \
+  case Opcode::enumerator:                \
+    return function(lifter);
+    SLUICE_LIFT(abs, lift_abs)
+    SLUICE_LIFT(activemask, lift_activemask)
+    SLUICE_LIFT(add, lift_add_sub)
+    SLUICE_LIFT(addc, lift_carry)
+    SLUICE_LIFT(and_, lift_logic)
+    SLUICE_LIFT(atom, lift_atom)
+    SLUICE_LIFT(bar, lift_barrier)
+    SLUICE_LIFT(barrier, lift_barrier)
+    SLUICE_LIFT(bfe, lift_bfe)
+    SLUICE_LIFT(bfi, lift_bfi)
+    SLUICE_LIFT(bfind, lift_bfind)
+    SLUICE_LIFT(brev, lift_brev)
+    SLUICE_LIFT(brx, lift_brx)
+    SLUICE_LIFT(call, lift_call)
+    SLUICE_LIFT(clz, lift_bit_count)
+    SLUICE_LIFT(copysign, lift_copysign)
+    SLUICE_LIFT(cos, lift_float_function)
+    SLUICE_LIFT(cvt, lift_cvt)
+    SLUICE_LIFT(cvta, lift_cvta)
+    SLUICE_LIFT(div, lift_div)
+    SLUICE_LIFT(dp4a, lift_dot_product)
+    SLUICE_LIFT(ex2, lift_float_function)
+    SLUICE_LIFT(exit, lift_exit)
+    SLUICE_LIFT(fence, lift_fence)
+    SLUICE_LIFT(fma, lift_fma)
+    SLUICE_LIFT(isspacep, lift_isspacep)
+    SLUICE_LIFT(ld, lift_ld)
+    SLUICE_LIFT(ldu, lift_ld)
+    SLUICE_LIFT(lg2, lift_float_function)
+    SLUICE_LIFT(lop3, lift_lop3)
+    SLUICE_LIFT(mad, lift_mad)
+    SLUICE_LIFT(mad24, lift_mul24)
+    SLUICE_LIFT(madc, lift_carry)
+    SLUICE_LIFT(match, lift_match)
+    SLUICE_LIFT(max, lift_min_max)
+    SLUICE_LIFT(membar, lift_membar)
+    SLUICE_LIFT(min, lift_min_max)
+    SLUICE_LIFT(mov, lift_mov)
+    SLUICE_LIFT(mul, lift_mul)
+    SLUICE_LIFT(mul24, lift_mul24)
+    SLUICE_LIFT(nanosleep, lift_nanosleep)
+    SLUICE_LIFT(neg, lift_neg)
+    SLUICE_LIFT(not_, lift_not)
+    SLUICE_LIFT(or_, lift_logic)
+    SLUICE_LIFT(popc, lift_bit_count)
+    SLUICE_LIFT(prefetch, lift_prefetch)
+    SLUICE_LIFT(prmt, lift_prmt)
+    SLUICE_LIFT(rcp, lift_reciprocal)
+    SLUICE_LIFT(red, lift_atom)
+    SLUICE_LIFT(redux, lift_redux)
+    SLUICE_LIFT(rem, lift_rem)
+    SLUICE_LIFT(ret, lift_ret)
+    SLUICE_LIFT(rsqrt, lift_rsqrt)
+    SLUICE_LIFT(sad, lift_sad)
+    SLUICE_LIFT(selp, lift_selp)
+    SLUICE_LIFT(set, lift_set)
+    SLUICE_LIFT(setp, lift_setp)
+    SLUICE_LIFT(shf, lift_funnel_shift)
+    SLUICE_LIFT(shfl, lift_shfl)
+    SLUICE_LIFT(shl, lift_shift)
+    SLUICE_LIFT(shr, lift_shift)
+    SLUICE_LIFT(sin, lift_float_function)
+    SLUICE_LIFT(slct, lift_slct)
+    SLUICE_LIFT(sqrt, lift_sqrt)
+    SLUICE_LIFT(st, lift_st)
+    SLUICE_LIFT(sub, lift_add_sub)
+    SLUICE_LIFT(subc, lift_carry)
+    SLUICE_LIFT(tanh, lift_tanh)
+    SLUICE_LIFT(testp, lift_testp)
+    SLUICE_LIFT(trap, lift_trap)
+    SLUICE_LIFT(vote, lift_vote)
+    SLUICE_LIFT(xor_, lift_logic)
+#undef SLUICE_LIFT
+    case Opcode::bra:
+      return lift_bra(lifter, nullptr);
+  }
+}
+
+}  // namespace sluice::ptx::lift_detail

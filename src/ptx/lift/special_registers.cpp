@@ -1,0 +1,50 @@
+// %tid, %ctaid and the like as NVVM intrinsics.
+#include <map>
+
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view name,
+                                   std::string_view component) {
+  using namespace llvm::Intrinsic;
+  static const std::map<std::string, llvm::Intrinsic::ID, std::less<>> table = {
+      {"%tid.x", nvvm_read_ptx_sreg_tid_x},
+      {"%tid.y", nvvm_read_ptx_sreg_tid_y},
+      {"%tid.z", nvvm_read_ptx_sreg_tid_z},
+      {"%ntid.x", nvvm_read_ptx_sreg_ntid_x},
+      {"%ntid.y", nvvm_read_ptx_sreg_ntid_y},
+      {"%ntid.z", nvvm_read_ptx_sreg_ntid_z},
+      {"%ctaid.x", nvvm_read_ptx_sreg_ctaid_x},
+      {"%ctaid.y", nvvm_read_ptx_sreg_ctaid_y},
+      {"%ctaid.z", nvvm_read_ptx_sreg_ctaid_z},
+      {"%nctaid.x", nvvm_read_ptx_sreg_nctaid_x},
+      {"%nctaid.y", nvvm_read_ptx_sreg_nctaid_y},
+      {"%nctaid.z", nvvm_read_ptx_sreg_nctaid_z},
+      {"%laneid", nvvm_read_ptx_sreg_laneid},
+      {"%warpid", nvvm_read_ptx_sreg_warpid},
+      {"%nwarpid", nvvm_read_ptx_sreg_nwarpid},
+      {"%smid", nvvm_read_ptx_sreg_smid},
+      {"%nsmid", nvvm_read_ptx_sreg_nsmid},
+      {"%gridid", nvvm_read_ptx_sreg_gridid},
+      {"%lanemask_eq", nvvm_read_ptx_sreg_lanemask_eq},
+      {"%lanemask_le", nvvm_read_ptx_sreg_lanemask_le},
+      {"%lanemask_lt", nvvm_read_ptx_sreg_lanemask_lt},
+      {"%lanemask_ge", nvvm_read_ptx_sreg_lanemask_ge},
+      {"%lanemask_gt", nvvm_read_ptx_sreg_lanemask_gt},
+      {"%clock", nvvm_read_ptx_sreg_clock},
+      {"%clock64", nvvm_read_ptx_sreg_clock64},
+      {"%globaltimer", nvvm_read_ptx_sreg_globaltimer}};
+  if (name == "WARP_SZ") return lifter.ir().getInt32(32);
+  std::string full(name);
+  if (!component.empty()) full.append(1, '.').append(component);
+  auto found = table.find(full);
+  if (found != table.end()) return lifter.intrinsic(found->second, {}, {});
+  if (name.starts_with("%")) {
+    lifter.refuse_unsupported(quoted(full) +
+                              " is neither a declared register nor a supported special one");
+  }
+  return nullptr;
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,89 @@
+// Barriers of the block and of the warp, fences.
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+bool is_zero(llvm::Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
+  return constant != nullptr && constant->isZero();
+}
+
+// bar.red{.popc,.and,.or} d, a{, b}, {!}c: a barrier that also reduces a predicate.
+void lift_reduction(InstructionLifter& lifter) {
+  const auto operation = lifter.modifiers.take_any({"popc", "and", "or"});
+  const ScalarType type = lifter.take_type();
+  if (!operation || lifter.operand_count() != 3 || !is_zero(lifter.read(1, ScalarType::u32))) {
+    lifter.refuse_unimplemented("only reductions over all threads at barrier 0 are lifted");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_barrier0_popc;
+  if (*operation == "and") id = llvm::Intrinsic::nvvm_barrier0_and;
+  if (*operation == "or") id = llvm::Intrinsic::nvvm_barrier0_or;
+  llvm::Value* predicate = ir.CreateZExt(lifter.read(2, ScalarType::pred), ir.getInt32Ty());
+  llvm::Value* result = lifter.tagged_intrinsic(id, {predicate});
+  if (*operation != "popc") result = ir.CreateICmpNE(result, ir.getInt32(0));
+  lifter.write(0, result, type);
+}
+
+void lift_warp_barrier(InstructionLifter& lifter) {
+  lifter.modifiers.take("sync");
+  lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {lifter.read(0, ScalarType::u32)});
+}
+
+}  // namespace
+
+void lift_barrier(InstructionLifter& lifter) {
+  Modifiers& modifiers = lifter.modifiers;
+  if (modifiers.take("warp")) return lift_warp_barrier(lifter);
+  modifiers.take("cta");
+  // `bar` is always aligned; an unaligned barrier may be met by the threads of a warp apart.
+  const bool aligned = modifiers.take("aligned") || lifter.info().opcode == Opcode::bar;
+  if (modifiers.take("red")) return lift_reduction(lifter);
+  if (!modifiers.take("sync")) lifter.refuse_unimplemented("only .sync and .red are lifted yet");
+  llvm::Value* barrier = lifter.read(0, ScalarType::u32);
+  if (lifter.operand_count() == 1) {
+    if (is_zero(barrier) && aligned) {
+      lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_barrier0, {});
+    } else {
+      lifter.tagged_intrinsic(
+          aligned ? llvm::Intrinsic::nvvm_barrier_n : llvm::Intrinsic::nvvm_barrier_sync,
+          {barrier});
+    }
+    return;
+  }
+  if (lifter.operand_count() != 2) lifter.refuse_invalid("an operand is too many");
+  lifter.tagged_intrinsic(
+      aligned ? llvm::Intrinsic::nvvm_barrier : llvm::Intrinsic::nvvm_barrier_sync_cnt,
+      {barrier, lifter.read(1, ScalarType::u32)});
+}
+
+void lift_membar(InstructionLifter& lifter) {
+  const auto scope = lifter.modifiers.take_any({"cta", "gl", "sys"});
+  if (!scope) lifter.refuse_invalid("its scope is missing");
+  llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;
+  if (*scope == "gl") id = llvm::Intrinsic::nvvm_membar_gl;
+  if (*scope == "sys") id = llvm::Intrinsic::nvvm_membar_sys;
+  lifter.tagged_intrinsic(id, {});
+}
+
+void lift_fence(InstructionLifter& lifter) {
+  // The membar intrinsics order as fence.sc does, which is at least what is asked for.
+  lifter.modifiers.take_any({"sc", "acq_rel", "acquire", "release"});
+  const auto scope = lifter.modifiers.take_any({"cta", "gpu", "sys"});
+  if (!scope) lifter.refuse_unsupported("its scope is not supported");
+  llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;
+  if (*scope == "gpu") id = llvm::Intrinsic::nvvm_membar_gl;
+  if (*scope == "sys") id = llvm::Intrinsic::nvvm_membar_sys;
+  lifter.tagged_intrinsic(id, {});
+}
+
+void lift_nanosleep(InstructionLifter& lifter) {
+  if (lifter.take_type() != ScalarType::u32) lifter.refuse_invalid("it needs .u32");
+  lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_nanosleep, {lifter.read(0, ScalarType::u32)});
+}
+
+}  // namespace sluice::ptx::lift_detail

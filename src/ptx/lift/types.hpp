@@ -1,0 +1,38 @@
+// PTX types as LLVM types.
+#pragma once
+
+#include <cstdint>
+
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/LLVMContext.h>
+
+#include "ptx/syntax.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+// NVVM's address spaces.
+namespace address_space {
+constexpr unsigned generic = 0;
+constexpr unsigned global = 1;
+constexpr unsigned shared = 3;
+constexpr unsigned constant = 4;
+constexpr unsigned local = 5;
+}  // namespace address_space
+
+// bit_width() is the width of one value: 1 for pred, 8 to 128 else, 0 for types without values.
+unsigned bit_width(ScalarType type);
+
+bool is_signed(ScalarType type);
+bool is_float(ScalarType type);    // f16, bf16, f32, f64
+bool is_integer(ScalarType type);  // b*, u*, s* of 8 bits and more
+
+// value_type() is the LLVM type in which a value of `type` is computed: f32 and f64 as themselves,
+// f16 as half, f16x2 as a vector of two, pred as i1, all else (bf16 too, whose arithmetic the
+// lifter writes out) an integer of that width. Null for types without values.
+llvm::Type* value_type(llvm::LLVMContext& context, ScalarType type);
+
+// register_type() is the LLVM type in which a register of `type` is kept: float and double where
+// it was declared so, i1 for pred, an integer of its width else. Null where there is none.
+llvm::Type* register_type(llvm::LLVMContext& context, ScalarType type);
+
+}  // namespace sluice::ptx::lift_detail
