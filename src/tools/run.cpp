@@ -17,6 +17,7 @@
 #include "interpose/driver_search.hpp"
 #include "interpose/program_file.hpp"
 #include "tools/command.hpp"
+#include "tools/report.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -34,11 +35,6 @@ struct RunOptions {
 fs::path library_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "lib";
-}
-
-int refuse(int status, const Error& error) {
-  std::fprintf(stderr, "sluice: %s\n", error.line().c_str());
-  return status;
 }
 
 // find_program() is execvp's search, so that a program that is missing is known before anything
