@@ -46,6 +46,8 @@ void collect_pointers(const ptx::Block& block,
 }  // namespace
 
 struct KernelAnalysis::State {
+  State(std::unique_ptr<llvm::LLVMContext> context, AccessForm form)
+      : maker(std::move(context), std::move(form)) {}
   FootprintMaker maker;
 };
 
@@ -74,7 +76,7 @@ Result<std::unique_ptr<KernelAnalysis>> KernelAnalysis::create(const ptx::Module
   }
   auto form = reduce(std::move(source));
   if (!form) return tl::unexpected(form.error());
-  auto state = std::make_unique<State>(FootprintMaker(std::move(context), std::move(*form)));
+  auto state = std::make_unique<State>(std::move(context), std::move(*form));
   return std::unique_ptr<KernelAnalysis>(new KernelAnalysis(std::move(state)));
 }
 
