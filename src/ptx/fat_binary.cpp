@@ -39,7 +39,7 @@ Result<std::vector<CodeEntry>> read_container(const void* data) {
 
 // A unit of a device-linked image is a container, or a wrapper of version 1 around one.
 Result<std::vector<CodeEntry>> read_unit(const void* unit) {
-  if (magic_of(unit) == image::wrapper_magic) {
+  if (unit && magic_of(unit) == image::wrapper_magic) {
     Wrapper wrapper;
     std::memcpy(&wrapper, unit, sizeof wrapper);
     unit = wrapper.data;

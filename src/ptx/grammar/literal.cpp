@@ -42,7 +42,10 @@ std::optional<Constant> integer(std::string_view text) {
 }
 
 std::optional<Constant> decimal(std::string_view text) {
-  if (text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
+  if (text.find_first_not_of("0123456789.eE+-") != std::string_view::npos ||
+      text.find_first_of(".eE") == std::string_view::npos) {
+    return std::nullopt;
+  }
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
