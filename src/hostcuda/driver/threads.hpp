@@ -3,23 +3,28 @@
 
 #include <chrono>
 #include <functional>
+#include <thread>
 
 namespace sluice::hostcuda {
 
-// spin_limit bounds every busy wait: about what it costs to wake a sleeping thread.
+// spin_limit bounds every busy wait: about what it costs to wake a sleeping thread. After
+// pause_limit a waiter yields between looks, since whom it waits for may need its processor.
 constexpr std::chrono::microseconds spin_limit{50};
+constexpr std::chrono::microseconds pause_limit{5};
 
 // spin_until() waits busily until done() holds, for at most spin_limit. True where it held.
 template <class Done>
 bool spin_until(Done done) {
   if (done()) return true;
-  const auto end = std::chrono::steady_clock::now() + spin_limit;
-  do {
-    for (int turn = 0; turn < 32; ++turn) {
+  const auto start = std::chrono::steady_clock::now();
+  for (auto spent = std::chrono::steady_clock::duration::zero(); spent < spin_limit;
+       spent = std::chrono::steady_clock::now() - start) {
+    if (spent > pause_limit) std::this_thread::yield();
+    for (int turn = 0; turn < 16; ++turn) {
       if (done()) return true;
       __builtin_ia32_pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
+  }
   return done();
 }
 
