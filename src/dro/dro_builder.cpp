@@ -24,7 +24,7 @@ isl::map blocks_between(const Side& later, const Side& earlier, const isl::set& 
                         const isl::map& everything) {
   if (apart(later.hull, earlier.hull)) return everything.subtract(everything);
   const isl::map master = intact ? earlier.access : earlier.access.intersect_range(live);
-  const isl::map edges = later.access.apply_range(master.reverse()).coalesce();
+  const isl::map edges = coalesced(later.access.apply_range(master.reverse()));
   return edges.is_null() ? everything : edges;
 }
 
@@ -78,8 +78,8 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
       if (meets) result.meeting.push_back(i);
       retire(next.buffers[i], later, rule_);
     }
-    const isl::map coalesced = result.relation.coalesce();
-    result.relation = coalesced.is_null() ? everything : coalesced;
+    result.relation = coalesced(result.relation);
+    if (result.relation.is_null()) result.relation = everything;
   }
   const auto writes_live = [](const LiveBytes& live) { return live.write_hull.has_value(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&

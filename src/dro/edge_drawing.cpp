@@ -109,7 +109,7 @@ isl::map by_offsets(const isl::map& edges, const isl::set& deltas) {
 }
 
 bool draw_neighbours(const isl::map& edges, const isl::map& boxes, EdgeTable& table) {
-  const isl::set deltas = edges.deltas().coalesce();
+  const isl::set deltas = coalesced(edges.deltas());
   auto offsets = offsets_of(deltas);
   // edges is part of the right side by construction, so the other inclusion proves equality.
   if (!offsets || !yes(by_offsets(edges, deltas).intersect(boxes).is_subset(edges))) return false;

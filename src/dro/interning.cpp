@@ -171,11 +171,11 @@ LaunchPattern LaunchTable::bind(FootprintId footprint, const std::vector<Binding
     }
   }
   for (BufferAccess& access : pattern.buffers) {
-    access.reads = access.reads.coalesce();
-    access.writes = access.writes.coalesce();
-    access.read_bytes = access.reads.range().coalesce();
-    access.written_bytes = access.writes.range().coalesce();
-    access.must_written_bytes = access.must_written_bytes.coalesce();
+    access.reads = coalesced(access.reads);
+    access.writes = coalesced(access.writes);
+    access.read_bytes = coalesced(access.reads.range());
+    access.written_bytes = coalesced(access.writes.range());
+    access.must_written_bytes = coalesced(access.must_written_bytes);
     access.read_hull = hull(access.read_bytes);
     access.written_hull = hull(access.written_bytes);
   }

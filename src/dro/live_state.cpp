@@ -20,7 +20,7 @@ bool equal(const LiveBytes& a, const LiveBytes& b) {
 // keep_without() takes `gone` from `bytes`. Where isl gives up, the bytes stay live: that orders
 // more than needed, never less.
 void keep_without(isl::set& bytes, const isl::set& gone) {
-  const isl::set rest = bytes.subtract(gone).coalesce();
+  const isl::set rest = coalesced(bytes.subtract(gone));
   if (!rest.is_null()) bytes = rest;
 }
 

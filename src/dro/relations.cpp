@@ -42,9 +42,8 @@ Result<isl::map> parse_access(const IslContext& context, const std::string& text
       isl_map_dim(access.get(), isl_dim_param) != 0) {
     return invalid_input("not a relation from three block indices to one byte offset: " + text);
   }
-  access = access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
-               .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr))
-               .coalesce();
+  access = coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
+                         .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
   if (!yes(access.domain().is_subset(grid_blocks(context, grid)))) {
     return invalid_input(fmt::format("the relation has blocks outside the grid ({}, {}, {}): {}",
                                      grid.x, grid.y, grid.z, text));

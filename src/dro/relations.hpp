@@ -72,6 +72,16 @@ isl::map empty_access(const IslContext& context);
 // shifted() adds `offset` to every byte of an access relation.
 isl::map shifted(const isl::map& access, uint64_t offset);
 
+// coalesced() is the same with fewer pieces where isl finds them. isl's coalescing is checked and
+// not trusted: isl 0.25 with bounded wrapping (its default) was seen to add points to a union of
+// three pieces with integer divisions. Null stays null.
+template <class Relation>
+Relation coalesced(const Relation& relation) {
+  if (relation.is_null()) return relation;
+  const Relation fewer = relation.coalesce();
+  return yes(fewer.is_equal(relation)) ? fewer : relation;
+}
+
 // hull() is the smallest range that holds all bytes; nothing where there are none. A set whose
 // bounds isl cannot tell gives the widest range.
 std::optional<ByteRange> hull(const isl::set& bytes);
