@@ -1,0 +1,303 @@
+#include "ptx/lift_on_host.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include "ptx/lift.hpp"
+#include "ptx/parser.hpp"
+
+namespace sluice::ptx::test {
+
+namespace {
+
+std::string message(llvm::Error error) {
+  return llvm::toString(std::move(error));
+}
+
+void replace_special_registers(llvm::Module& module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    uint32_t value = 0;
+    switch (function.getIntrinsicID()) {
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x:
+        value = host_thread_x;
+        break;
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+        value = host_block_x;
+        break;
+      case llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+        value = host_block_size_x;
+        break;
+      default:
+        continue;
+    }
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      call->replaceAllUsesWith(llvm::ConstantInt::get(call->getType(), value));
+      call->eraseFromParent();
+    }
+  }
+}
+
+void optimise(llvm::Module& module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+}  // namespace
+
+struct HostKernel::Compiled {
+  std::vector<std::unique_ptr<llvm::orc::LLJIT>> jits;
+
+  // compile() returns the address of the kernel, or null after a test failure.
+  void (*compile(const std::string& ptx, std::string_view kernel, bool optimised))(uint64_t) {
+    static const bool ready =
+        !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+    EXPECT_TRUE(ready);
+    auto parsed = parse(ptx);
+    if (!parsed) {
+      ADD_FAILURE() << parsed.error().line();
+      return nullptr;
+    }
+    auto context = std::make_unique<llvm::LLVMContext>();
+    auto lifted = lift(*context, *parsed, kernel);
+    if (!lifted) {
+      ADD_FAILURE() << lifted.error().line();
+      return nullptr;
+    }
+    auto jit = llvm::orc::LLJITBuilder().create();
+    if (!jit) {
+      ADD_FAILURE() << message(jit.takeError());
+      return nullptr;
+    }
+    llvm::Module& module = **lifted;
+    replace_special_registers(module);
+    module.setTargetTriple((*jit)->getTargetTriple().str());
+    module.setDataLayout((*jit)->getDataLayout());
+    module.getFunction(kernel)->setCallingConv(llvm::CallingConv::C);
+    if (optimised) optimise(module);
+    llvm::Error added =
+        (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(*lifted), std::move(context)));
+    if (added) {
+      ADD_FAILURE() << message(std::move(added));
+      return nullptr;
+    }
+    auto address = (*jit)->lookup(llvm::StringRef(kernel));
+    if (!address) {
+      ADD_FAILURE() << message(address.takeError());
+      return nullptr;
+    }
+    jits.push_back(std::move(*jit));
+    return address->toPtr<void (*)(uint64_t)>();
+  }
+};
+
+HostKernel::HostKernel(const std::string& ptx, std::string_view kernel)
+    : compiled_(std::make_unique<Compiled>()) {
+  plain_ = compiled_->compile(ptx, kernel, false);
+  optimised_ = compiled_->compile(ptx, kernel, true);
+}
+HostKernel::~HostKernel() = default;
+HostKernel::HostKernel(HostKernel&&) noexcept = default;
+
+void HostKernel::run(std::vector<uint64_t>& memory) const {
+  if (!usable()) return;
+  // PTX may load four doubles at once: the copies are aligned for it.
+  struct alignas(32) Line {
+    uint64_t words[4] = {};
+  };
+  auto call = [&](void (*function)(uint64_t)) {
+    std::vector<Line> copy((memory.size() + 3) / 4);
+    std::copy(memory.begin(), memory.end(), copy.data()->words);
+    function(reinterpret_cast<uint64_t>(copy.data()));
+    return std::vector<uint64_t>(copy.data()->words, copy.data()->words + memory.size());
+  };
+  const std::vector<uint64_t> plain = call(plain_);
+  EXPECT_EQ(plain, call(optimised_)) << "optimised and plain code differ";
+  memory = plain;
+}
+
+std::string unit(const std::string& items) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n" + items;
+}
+
+namespace {
+
+std::string operation_text(const std::string& instructions, const std::string& result) {
+  std::string text =
+      ".visible .entry k(.param .u64 memory)\n{\n"
+      ".reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<10>;\n"
+      ".reg .f32 %f<10>;\n.reg .f64 %fd<10>;\n.reg .b64 %m;\n"
+      "ld.param.u64 %m, [memory];\n";
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string place = n + ", [%m+" + std::to_string(8 * i) + "];\n";
+    text += "ld.global.b16 %h" + place + "ld.global.b32 %r" + place + "ld.global.b64 %rd" + place +
+            "ld.global.f32 %f" + place + "ld.global.f64 %fd" + place;
+    text += "setp.ne.b64 %p" + n + ", %rd" + n + ", 0;\n";
+  }
+  text += instructions + "\n";
+  if (result == "%p9") {
+    text += "selp.b64 %rd9, 1, 0, %p9;\nst.global.b64 [%m+24], %rd9;\n";
+  } else {
+    const bool wide = result == "%rd9" || result == "%fd9";
+    const std::string width = wide ? "64" : result == "%h9" ? "16" : "32";
+    text += "st.global.b" + width + " [%m+24], " + result + ";\n";
+  }
+  return unit(text + "ret;\n}\n");
+}
+
+}  // namespace
+
+Operation::Operation(const std::string& instructions, const std::string& result)
+    : kernel_(operation_text(instructions, result), "k") {}
+
+uint64_t Operation::operator()(uint64_t a, uint64_t b, uint64_t c) const {
+  std::vector<uint64_t> memory = {a, b, c, 0};
+  kernel_.run(memory);
+  return memory[3];
+}
+
+const std::vector<uint64_t>& integer_edges() {
+  static const std::vector<uint64_t> edges = {0,
+                                              1,
+                                              2,
+                                              3,
+                                              7,
+                                              31,
+                                              32,
+                                              33,
+                                              63,
+                                              64,
+                                              65,
+                                              127,
+                                              128,
+                                              255,
+                                              256,
+                                              0x7FFF,
+                                              0x8000,
+                                              0xFFFF,
+                                              0x10000,
+                                              0x12345678,
+                                              0x7FFFFFFF,
+                                              0x80000000,
+                                              0x80000001,
+                                              0xFFFFFFFE,
+                                              0xFFFFFFFF,
+                                              0x100000000,
+                                              0x123456789ABCDEF0,
+                                              0x7FFFFFFFFFFFFFFF,
+                                              0x8000000000000000,
+                                              0xFFFFFFFF00000000,
+                                              0xFFFFFFFFFFFFFFFE,
+                                              0xFFFFFFFFFFFFFFFF};
+  return edges;
+}
+
+const std::vector<float>& float_edges() {
+  using Limits = std::numeric_limits<float>;
+  static const std::vector<float> edges = {0.0F,
+                                           -0.0F,
+                                           1.0F,
+                                           -1.0F,
+                                           0.5F,
+                                           -0.5F,
+                                           1.5F,
+                                           -1.5F,
+                                           2.5F,
+                                           -2.5F,
+                                           0.1F,
+                                           3.25F,
+                                           127.5F,
+                                           128.0F,
+                                           -128.5F,
+                                           255.5F,
+                                           256.0F,
+                                           32767.5F,
+                                           65535.5F,
+                                           2147483520.0F,
+                                           2147483648.0F,
+                                           -2147483648.0F,
+                                           4294967040.0F,
+                                           4294967296.0F,
+                                           9223371487098961920.0F,
+                                           9223372036854775808.0F,
+                                           18446744073709551616.0F,
+                                           -1e20F,
+                                           1e-40F,
+                                           -1e-40F,
+                                           Limits::min(),
+                                           -Limits::min(),
+                                           Limits::denorm_min(),
+                                           Limits::max(),
+                                           Limits::lowest(),
+                                           Limits::infinity(),
+                                           -Limits::infinity(),
+                                           Limits::quiet_NaN(),
+                                           16777217.0F,
+                                           65504.0F,
+                                           65520.0F,
+                                           1e-7F};
+  return edges;
+}
+
+const std::vector<double>& double_edges() {
+  using Limits = std::numeric_limits<double>;
+  static const std::vector<double> edges = {0.0,
+                                            -0.0,
+                                            1.0,
+                                            -1.0,
+                                            0.5,
+                                            -0.5,
+                                            1.5,
+                                            2.5,
+                                            -2.5,
+                                            0.1,
+                                            1.0000000596046448,
+                                            1.00000001,
+                                            2147483647.5,
+                                            2147483648.0,
+                                            -2147483648.5,
+                                            -2147483649.0,
+                                            4294967295.5,
+                                            4294967296.0,
+                                            9223372036854774784.0,
+                                            9223372036854775808.0,
+                                            -9223372036854775808.0,
+                                            1.8446744073709552e19,
+                                            1e300,
+                                            -1e300,
+                                            3.4028235677973366e38,
+                                            3.5e38,
+                                            -3.5e38,
+                                            1e-45,
+                                            -1e-45,
+                                            1e-46,
+                                            1e-320,
+                                            Limits::denorm_min(),
+                                            Limits::max(),
+                                            Limits::infinity(),
+                                            -Limits::infinity(),
+                                            Limits::quiet_NaN(),
+                                            0.3,
+                                            -0.7,
+                                            123456.789};
+  return edges;
+}
+
+}  // namespace sluice::ptx::test
