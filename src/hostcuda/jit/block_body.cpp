@@ -1,0 +1,78 @@
+#include "hostcuda/jit/block_body.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+// Local arrays become memory of their thread for the whole kernel.
+void drop_lifetimes(Function& function) {
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    if (instruction.isLifetimeStartOrEnd()) instruction.eraseFromParent();
+  }
+}
+
+std::vector<AllocaInst*> find_locals(Function& function) {
+  std::vector<AllocaInst*> locals;
+  for (Instruction& instruction : instructions(function)) {
+    if (auto* alloca = dyn_cast<AllocaInst>(&instruction)) locals.push_back(alloca);
+  }
+  return locals;
+}
+
+// A block of its own for each edge out of `block`, so that a region can start there.
+std::vector<BasicBlock*> split_edges(BasicBlock* block) {
+  std::vector<BasicBlock*> entries;
+  Instruction* terminator = block->getTerminator();
+  for (unsigned i = 0; i < terminator->getNumSuccessors(); ++i) {
+    BasicBlock* successor = terminator->getSuccessor(i);
+    BasicBlock* edge =
+        BasicBlock::Create(block->getContext(), "edge", block->getParent(), successor);
+    BranchInst::Create(successor, edge);
+    terminator->setSuccessor(i, edge);
+    // One of possibly several incoming entries for `block` now comes from the edge.
+    for (PHINode& phi : successor->phis())
+      phi.setIncomingBlock(phi.getBasicBlockIndex(block), edge);
+    entries.push_back(edge);
+  }
+  return entries;
+}
+
+}  // namespace
+
+Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelContext& context,
+                                  ExchangeLayout& layout) {
+  Function& function = *thread.function;
+  drop_lifetimes(function);
+  KernelRegions regions;
+  Result<std::vector<SyncPoint>> points = split_at_sync_points(function, context);
+  if (!points) return tl::unexpected(points.error());
+  regions.points = std::move(*points);
+
+  const Uniformity uniformity(function, regions.points);
+  const RegionPlan plan = plan_regions(function, regions.points, uniformity);
+  std::vector<BasicBlock*> entries;
+  for (const SyncPoint& point : regions.points)
+    entries.push_back(point.after);
+  if (plan.structured) {
+    regions.branches = plan.branches;
+    regions.early_exits = plan.early_exits;
+    for (BasicBlock* block : regions.branches) {
+      for (BasicBlock* edge : split_edges(block))
+        entries.push_back(edge);
+    }
+  }
+  regions.locals = find_locals(function);
+  regions.live = keep_live_values(function, entries, uniformity);
+
+  BodyFrame frame(thread, context);
+  layout = reserve_exchange(frame, regions.points, !plan.structured);
+  return plan.structured ? emit_structured(frame, regions, layout)
+                         : emit_states(frame, regions, layout);
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,73 @@
+#include "hostcuda/jit/block_function.hpp"
+
+#include <cstddef>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "hostcuda/block_abi.h"
+
+namespace sluice::hostcuda::jit {
+
+using namespace llvm;
+
+Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, StringRef name) {
+  Module* module = body.function->getParent();
+  LLVMContext& context = module->getContext();
+  Type* pointer = PointerType::get(context, 0);
+  Type* i32 = Type::getInt32Ty(context);
+  Function* function = Function::Create(
+      FunctionType::get(Type::getVoidTy(context), {pointer, i32, i32, pointer}, false),
+      Function::ExternalLinkage, name, module);
+  function->addFnAttr(Attribute::NoUnwind);
+  Value* launch = function->getArg(0);
+  Value* first = function->getArg(1);
+  Value* count = function->getArg(2);
+  Value* scratch = function->getArg(3);
+
+  BasicBlock* entry = BasicBlock::Create(context, "entry", function);
+  BasicBlock* loop = BasicBlock::Create(context, "block", function);
+  BasicBlock* done = BasicBlock::Create(context, "done", function);
+  IRBuilder<> ir(entry);
+  AllocaInst* origin = ir.CreateAlloca(pointer, nullptr, "origin");
+  ir.CreateStore(ConstantPointerNull::get(ir.getPtrTy()), origin);
+  Value* extents[2];
+  for (unsigned axis = 0; axis < 2; ++axis) {
+    extents[axis] = ir.CreateLoad(
+        i32, ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), launch,
+                                           offsetof(SluiceBlockLaunch, grid) + 4 * axis));
+  }
+  Value* first_x = ir.CreateURem(first, extents[0]);
+  Value* first_row = ir.CreateUDiv(first, extents[0]);
+  Value* first_y = ir.CreateURem(first_row, extents[1]);
+  Value* first_z = ir.CreateUDiv(first_row, extents[1]);
+  Value* shared = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), scratch, shared_offset);
+  ir.CreateCondBr(ir.CreateICmpEQ(count, ir.getInt32(0)), done, loop);
+
+  ir.SetInsertPoint(loop);
+  PHINode* left = ir.CreatePHI(i32, 2);
+  PHINode* x = ir.CreatePHI(i32, 2);
+  PHINode* y = ir.CreatePHI(i32, 2);
+  PHINode* z = ir.CreatePHI(i32, 2);
+  ir.CreateCall(body.function, {launch, scratch, shared, origin, x, y, z});
+  Value* next_x = ir.CreateAdd(x, ir.getInt32(1));
+  Value* row_ends = ir.CreateICmpEQ(next_x, extents[0]);
+  Value* next_y = ir.CreateAdd(y, ir.CreateZExt(row_ends, i32));
+  Value* plane_ends = ir.CreateICmpEQ(next_y, extents[1]);
+  Value* next_z = ir.CreateAdd(z, ir.CreateZExt(plane_ends, i32));
+  Value* next_left = ir.CreateSub(left, ir.getInt32(1));
+  const auto close = [&](PHINode* phi, Value* start, Value* next) {
+    phi->addIncoming(start, entry);
+    phi->addIncoming(next, loop);
+  };
+  close(left, count, next_left);
+  close(x, first_x, ir.CreateSelect(row_ends, ir.getInt32(0), next_x));
+  close(y, first_y, ir.CreateSelect(plane_ends, ir.getInt32(0), next_y));
+  close(z, first_z, next_z);
+  ir.CreateCondBr(ir.CreateICmpEQ(next_left, ir.getInt32(0)), done, loop);
+  ir.SetInsertPoint(done);
+  ir.CreateRetVoid();
+  return function;
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,127 @@
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <llvm/IR/LLVMContext.h>
+
+#include "hostcuda/jit/block_compiler.hpp"
+#include "hostcuda/jit/kernel_code.hpp"
+#include "hostcuda/jit/kernel_facts.hpp"
+#include "hostcuda/jit/linker.hpp"
+#include "hostcuda/jit/module_storage.hpp"
+#include "hostcuda/jit/optimiser.hpp"
+#include "ptx/lift.hpp"
+
+namespace sluice::hostcuda {
+
+using jit::KernelCode;
+using jit::KernelContext;
+
+struct CompiledModule::State {
+  explicit State(ptx::Module parsed) : module(std::move(parsed)), storage(module) {}
+
+  // Slot is the code of one kernel for one block size. The thread that makes the slot compiles;
+  // others that want the same code wait for it.
+  struct Slot {
+    std::once_flag once;
+    Result<SluiceBlockCode> code = SluiceBlockCode{};
+    std::unique_ptr<jit::ExchangeLayout> layout;
+  };
+  using Key = std::tuple<std::string, uint32_t, uint32_t, uint32_t>;
+
+  Slot& slot(const Key& key) {
+    const std::lock_guard lock(mutex);
+    return slots[key];
+  }
+
+  Status compile(const std::string& kernel, const Dim3& block, Slot& slot);
+
+  const ptx::Module module;
+  const jit::ModuleStorage storage;
+  std::unique_ptr<jit::Linker> linker;
+  uint8_t trap_flag = 0;
+  std::mutex mutex;
+  std::map<Key, Slot> slots;
+};
+
+Status CompiledModule::State::compile(const std::string& kernel, const Dim3& block, Slot& slot) {
+  const Result<KernelFacts> facts = jit::kernel_facts(module, kernel);
+  if (!facts) return tl::unexpected(facts.error());
+  if (block.count() == 0 || block.count() > facts->max_threads) {
+    return invalid_input(fmt::format("a block of {} x {} x {} threads; the limit is {}", block.x,
+                                     block.y, block.z, facts->max_threads),
+                         fmt::format("kernel {}", kernel));
+  }
+  KernelContext context;
+  context.kernel = kernel;
+  context.block = block;
+  context.trap_flag = &trap_flag;
+  for (const KernelFacts::Parameter& parameter : facts->parameters) {
+    context.parameter_offsets.push_back(parameter.offset);
+  }
+  context.variable_address = [this](std::string_view name) -> Result<uint64_t> {
+    const Result<GlobalVariable> found = storage.find(name);
+    if (!found) return tl::unexpected(found.error());
+    return reinterpret_cast<uint64_t>(found->address);
+  };
+
+  llvm::LLVMContext llvm_context;
+  Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(llvm_context, module, kernel);
+  if (!lifted) return tl::unexpected(lifted.error());
+  Result<KernelCode> code = jit::compile_kernel(std::move(*lifted), context);
+  if (!code) return tl::unexpected(code.error());
+  Result<SluiceBlockFunction> function = linker->link(std::move(code->object), code->symbol);
+  if (!function) {
+    Error error = function.error();
+    error.where = fmt::format("kernel {}", kernel);
+    return tl::unexpected(std::move(error));
+  }
+  slot.layout = std::move(code->layout);
+  slot.code = SluiceBlockCode{*function, code->scratch_bytes};
+  return {};
+}
+
+CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CompiledModule::~CompiledModule() = default;
+
+Result<std::unique_ptr<CompiledModule>> CompiledModule::create(ptx::Module module) {
+  auto state = std::make_unique<State>(std::move(module));
+  // The target is initialised before the linker asks which machine this is.
+  if (Result<std::unique_ptr<llvm::TargetMachine>> target = jit::make_host_target(); !target) {
+    return tl::unexpected(target.error());
+  }
+  Result<std::unique_ptr<jit::Linker>> linker = jit::Linker::create();
+  if (!linker) return tl::unexpected(linker.error());
+  state->linker = std::move(*linker);
+  return std::unique_ptr<CompiledModule>(new CompiledModule(std::move(state)));
+}
+
+std::vector<std::string> CompiledModule::kernel_names() const {
+  std::vector<std::string> names;
+  for (const ptx::Function* kernel : state_->module.kernels())
+    names.push_back(kernel->name);
+  return names;
+}
+
+Result<KernelFacts> CompiledModule::facts(std::string_view kernel) const {
+  return jit::kernel_facts(state_->module, kernel);
+}
+
+Result<GlobalVariable> CompiledModule::variable(std::string_view name) const {
+  return state_->storage.find(name);
+}
+
+Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, const Dim3& block,
+                                                   uint32_t dynamic_shared_bytes) {
+  State::Slot& slot = state_->slot({std::string(kernel), block.x, block.y, block.z});
+  std::call_once(slot.once, [&] {
+    const Status status = state_->compile(std::string(kernel), block, slot);
+    if (!status) slot.code = tl::unexpected(status.error());
+  });
+  Result<SluiceBlockCode> code = slot.code;
+  if (code) code->scratch_bytes += dynamic_shared_bytes;
+  return code;
+}
+
+}  // namespace sluice::hostcuda

@@ -1,0 +1,158 @@
+#include "hostcuda/jit/exchange.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "hostcuda/jit/warp_operations.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+constexpr uint32_t warp_size = 32;
+
+// View gives the arrays of one block their types.
+struct View {
+  View(const ExchangeLayout& layout, unsigned char* memory)
+      : state(reinterpret_cast<int32_t*>(memory + layout.state)),
+        mask(reinterpret_cast<uint32_t*>(memory + layout.mask)),
+        value(reinterpret_cast<uint64_t*>(memory + layout.value)),
+        lane(reinterpret_cast<uint32_t*>(memory + layout.lane)),
+        clamp(reinterpret_cast<uint32_t*>(memory + layout.clamp)),
+        result(reinterpret_cast<uint64_t*>(memory + layout.result)),
+        predicate(memory + layout.predicate) {}
+  int32_t* state;
+  uint32_t* mask;
+  uint64_t* value;
+  uint32_t* lane;
+  uint32_t* clamp;
+  uint64_t* result;
+  uint8_t* predicate;
+};
+
+void run_warp(SyncOperation operation, uint32_t participants, uint32_t first, const View& view) {
+  WarpOperands operands;
+  operands.value = view.value + first;
+  operands.lane = view.lane + first;
+  operands.clamp = view.clamp + first;
+  run_warp_operation(operation, participants, operands, view.result + first,
+                     view.predicate + first);
+}
+
+// Combines the predicates of the block's threads for which `takes_part` holds.
+template <class TakesPart>
+void run_block(SyncOperation operation, uint32_t threads, const View& view, TakesPart takes_part) {
+  if (operation == SyncOperation::barrier) return;
+  uint32_t set = 0;
+  uint32_t all = 0;
+  for (uint32_t t = 0; t < threads; ++t) {
+    if (!takes_part(t)) continue;
+    ++all;
+    set += view.value[t] != 0;
+  }
+  uint64_t result = set;
+  if (operation == SyncOperation::barrier_and) result = set == all;
+  if (operation == SyncOperation::barrier_or) result = set != 0;
+  for (uint32_t t = 0; t < threads; ++t) {
+    if (takes_part(t)) view.result[t] = result;
+  }
+}
+
+// Releases the groups of one warp that are complete; `force` takes any group as complete.
+bool release_warp(const ExchangeLayout& layout, const View& view, uint32_t first, bool force) {
+  const uint32_t lanes = std::min(warp_size, layout.threads - first);
+  bool released = false;
+  for (uint32_t leader = 0; leader < lanes; ++leader) {
+    const int32_t waits = view.state[first + leader];
+    if (waits >= 0 || waits == exited) continue;
+    const SyncOperation operation = layout.points[-waits - 1];
+    if (is_block_wide(operation)) continue;
+    uint32_t here = 0;
+    uint32_t alive = 0;
+    const bool exact = operation != SyncOperation::active_mask;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const int32_t state = view.state[first + lane];
+      if (state != exited) alive |= 1u << lane;
+      const bool same_mask = !exact || view.mask[first + lane] == view.mask[first + leader];
+      if (state == waits && same_mask) here |= 1u << lane;
+    }
+    const uint32_t wanted = exact ? view.mask[first + leader] & alive : 0;
+    if ((wanted & ~here) != 0 && !force) continue;
+    run_warp(operation, here, first, view);
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      if (here >> lane & 1) view.state[first + lane] = -waits;
+    }
+    released = true;
+  }
+  return released;
+}
+
+bool release_warps(const ExchangeLayout& layout, const View& view, bool force) {
+  bool released = false;
+  for (uint32_t first = 0; first < layout.threads; first += warp_size) {
+    released |= release_warp(layout, view, first, force);
+  }
+  return released;
+}
+
+// Releases the threads at barriers of the block, all of which are at one unless the program is
+// wrong.
+bool release_block(const ExchangeLayout& layout, const View& view) {
+  const auto waits_at_barrier = [&](uint32_t t) {
+    const int32_t state = view.state[t];
+    return state < 0 && state != exited && is_block_wide(layout.points[-state - 1]);
+  };
+  for (uint32_t t = 0; t < layout.threads; ++t) {
+    if (!waits_at_barrier(t)) continue;
+    run_block(layout.points[-view.state[t] - 1], layout.threads, view, waits_at_barrier);
+    for (uint32_t other = t; other < layout.threads; ++other) {
+      if (waits_at_barrier(other)) view.state[other] = -view.state[other];
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point,
+                                    unsigned char* memory, const uint8_t* alive) {
+  const View view(*layout, memory);
+  const SyncOperation operation = layout->points[point];
+  const auto is_alive = [&](uint32_t t) { return !alive || alive[t] != 0; };
+  if (is_block_wide(operation)) {
+    run_block(operation, layout->threads, view, is_alive);
+    return;
+  }
+  for (uint32_t first = 0; first < layout->threads; first += warp_size) {
+    const uint32_t lanes = std::min(warp_size, layout->threads - first);
+    uint32_t left = 0;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      if (is_alive(first + lane)) left |= 1u << lane;
+    }
+    // Lanes with equal masks form a group; nearly always there is one.
+    while (left != 0) {
+      const uint32_t leader = static_cast<uint32_t>(std::countr_zero(left));
+      uint32_t group = 0;
+      for (uint32_t lane = leader; lane < lanes; ++lane) {
+        const bool same = operation == SyncOperation::active_mask ||
+                          view.mask[first + lane] == view.mask[first + leader];
+        if ((left >> lane & 1) && same) group |= 1u << lane;
+      }
+      run_warp(operation, group, first, view);
+      left &= ~group;
+    }
+  }
+}
+
+extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory) {
+  const View view(*layout, memory);
+  if (release_warps(*layout, view, false)) return 1;
+  // No thread of any warp can go on by itself: whoever is left waits at the block's barrier.
+  const bool all_at_barrier = std::all_of(view.state, view.state + layout->threads, [&](int32_t s) {
+    return s == exited || (s < 0 && is_block_wide(layout->points[-s - 1]));
+  });
+  if (all_at_barrier) return release_block(*layout, view) ? 1 : 0;
+  return release_warps(*layout, view, true) ? 1 : 0;
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,71 @@
+// What threads of a block tell each other at a point where they meet: the part of a block
+// function that is plain C++. The compiled code calls it between its loops over threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sluice::hostcuda::jit {
+
+enum class SyncOperation : uint32_t {
+  barrier,  // of the block; the next three combine a predicate of all its threads
+  barrier_and,
+  barrier_or,
+  barrier_popc,
+  warp_barrier,  // from here on: of the lanes named in a mask
+  active_mask,
+  shuffle_up,
+  shuffle_down,
+  shuffle_butterfly,
+  shuffle_index,
+  vote_all,
+  vote_any,
+  vote_uniform,
+  vote_ballot,
+  match_any,
+  match_all,
+  reduce_add,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+  reduce_min,
+  reduce_max,
+  reduce_unsigned_min,
+  reduce_unsigned_max,
+};
+
+// is_block_wide() tells barriers of the block from operations of a warp.
+inline bool is_block_wide(SyncOperation operation) {
+  return operation <= SyncOperation::barrier_popc;
+}
+
+// ExchangeLayout is where the arrays of per-thread state lie in a block's private memory, each
+// with one element a thread; and what happens at each synchronisation point of the kernel.
+struct ExchangeLayout {
+  uint32_t threads = 0;
+  uint64_t state = 0;      // i32: where the thread goes on, see advance()
+  uint64_t mask = 0;       // i32: lanes that take part
+  uint64_t value = 0;      // i64
+  uint64_t lane = 0;       // i32: a shuffle's lane operand
+  uint64_t clamp = 0;      // i32: a shuffle's c operand
+  uint64_t result = 0;     // i64
+  uint64_t predicate = 0;  // i8: the second result
+  std::vector<SyncOperation> points;
+};
+
+// States of a thread: n >= 0 goes on after point n - 1 (0: at the kernel's start), -n waits at
+// point n - 1, `exited` is done.
+inline constexpr int32_t exited = INT32_MIN;
+
+// exchange() computes every thread's results at one point to which all threads that are left came
+// together. `alive`, where not null, is one byte a thread, 0 for the exited.
+extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point,
+                                    unsigned char* memory, const uint8_t* alive);
+
+// advance() lets the threads go on that wait for nobody any more: at a barrier once every thread
+// waits or has exited, at an operation of a warp once the lanes of its mask are there. It returns
+// 0 once all have exited. Threads that wait for what never comes (CUDA leaves it undefined, a GPU
+// hangs) go on together.
+extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory);
+
+}  // namespace sluice::hostcuda::jit

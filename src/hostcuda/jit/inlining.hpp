@@ -1,0 +1,16 @@
+// Device functions into the kernel that calls them.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include "base/result.hpp"
+#include "hostcuda/jit/thread_function.hpp"
+
+namespace sluice::hostcuda::jit {
+
+// inline_calls() inlines every function that `kernel` reaches, since a barrier or a thread index
+// may stand in any of them. Calls of functions without a body, recursion and calls through
+// pointers are unimplemented.
+Status inline_calls(llvm::Function& kernel, const KernelContext& context);
+
+}  // namespace sluice::hostcuda::jit

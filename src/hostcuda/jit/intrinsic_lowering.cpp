@@ -1,0 +1,94 @@
+#include "hostcuda/jit/intrinsic_lowering.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "hostcuda/jit/math_intrinsics.hpp"
+#include "hostcuda/jit/special_registers.hpp"
+#include "hostcuda/jit/sync_points.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+bool is_fence(Intrinsic::ID id) {
+  return id == Intrinsic::nvvm_membar_cta || id == Intrinsic::nvvm_membar_gl ||
+         id == Intrinsic::nvvm_membar_sys;
+}
+
+// A trap ends its thread here and leaves a mark that the driver turns into a launch failure.
+void lower_trap(IntrinsicInst& trap, const KernelContext& context) {
+  IRBuilder<> ir(&trap);
+  if (context.trap_flag) {
+    Value* flag = ir.CreateIntToPtr(ir.getInt64(reinterpret_cast<uint64_t>(context.trap_flag)),
+                                    ir.getPtrTy());
+    ir.CreateStore(ir.getInt8(1), flag, true);
+  }
+  BasicBlock* block = trap.getParent();
+  block->splitBasicBlock(trap.getIterator());
+  Instruction* branch = block->getTerminator();
+  ReturnInst::Create(trap.getContext(), block);
+  branch->eraseFromParent();
+}
+
+// The scopes of CUDA are all within one process here.
+void widen_scope(Instruction& instruction) {
+  if (auto* load = dyn_cast<LoadInst>(&instruction); load && load->isAtomic()) {
+    load->setSyncScopeID(SyncScope::System);
+  } else if (auto* store = dyn_cast<StoreInst>(&instruction); store && store->isAtomic()) {
+    store->setSyncScopeID(SyncScope::System);
+  } else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
+    update->setSyncScopeID(SyncScope::System);
+  } else if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    exchange->setSyncScopeID(SyncScope::System);
+  } else if (auto* fence = dyn_cast<FenceInst>(&instruction)) {
+    fence->setSyncScopeID(SyncScope::System);
+  }
+}
+
+}  // namespace
+
+Status lower_intrinsics(Function& function, const KernelContext& context,
+                        uint64_t static_shared_bytes) {
+  std::vector<IntrinsicInst*> calls;
+  std::vector<IntrinsicInst*> traps;
+  for (Instruction& instruction : instructions(function)) {
+    widen_scope(instruction);
+    auto* call = dyn_cast<IntrinsicInst>(&instruction);
+    if (!call) continue;
+    const bool ends =
+        call->getIntrinsicID() == Intrinsic::trap || call->getIntrinsicID() == Intrinsic::debugtrap;
+    (ends ? traps : calls).push_back(call);
+  }
+  for (IntrinsicInst* call : calls) {
+    const Intrinsic::ID id = call->getIntrinsicID();
+    if (!call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) continue;
+    if (is_sync_point(*call)) continue;
+    IRBuilder<> ir(call);
+    Value* value = special_register(*call, context.block, static_shared_bytes, ir);
+    if (!value) value = math_value(*call, ir);
+    if (value) {
+      call->replaceAllUsesWith(value);
+    } else if (is_fence(id)) {
+      ir.CreateFence(AtomicOrdering::SequentiallyConsistent);
+    } else if (id != Intrinsic::nvvm_nanosleep) {
+      return unimplemented(fmt::format("the operation {} on the CPU device",
+                                       call->getCalledFunction()->getName().str()),
+                           place(context, *call));
+    }
+    call->eraseFromParent();
+  }
+  for (IntrinsicInst* trap : traps)
+    lower_trap(*trap, context);
+  removeUnreachableBlocks(function);
+  return {};
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,118 @@
+#include "hostcuda/jit/kernel_facts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ptx/parameter_layout.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+constexpr uint32_t device_max_threads = 1024;
+
+// SharedWalk adds up the static shared variables of a kernel and of the functions it calls.
+class SharedWalk {
+ public:
+  explicit SharedWalk(const ptx::Module& module) : module_(module) {
+    for (const ptx::ModuleItem& item : module.items) {
+      const auto* variable = std::get_if<ptx::Variable>(&item);
+      if (variable && variable->space == ptx::StateSpace::shared) {
+        module_variables_[variable->name] = variable;
+      }
+    }
+  }
+
+  uint32_t bytes(const ptx::Function& kernel) {
+    visit(kernel);
+    return static_cast<uint32_t>(std::min<uint64_t>(bytes_, UINT32_MAX));
+  }
+
+ private:
+  void visit(const ptx::Function& function) {
+    if (functions_.insert(&function).second) visit(function.body);
+  }
+
+  void visit(const ptx::Block& block) {
+    for (const ptx::Statement& statement : block.statements) {
+      if (const auto* inner = std::get_if<ptx::Block>(&statement)) visit(*inner);
+      if (const auto* variable = std::get_if<ptx::Variable>(&statement)) {
+        if (variable->space == ptx::StateSpace::shared) add(*variable);
+      }
+      if (const auto* instruction = std::get_if<ptx::Instruction>(&statement)) {
+        for (const ptx::Operand& operand : instruction->operands)
+          visit(operand);
+      }
+    }
+  }
+
+  void visit(const ptx::Operand& operand) {
+    if (const auto* identifier = std::get_if<ptx::Identifier>(&operand.value)) {
+      name(identifier->name);
+    } else if (const auto* offset = std::get_if<ptx::Offset>(&operand.value)) {
+      name(offset->name);
+    } else if (const auto* address = std::get_if<ptx::Address>(&operand.value)) {
+      name(address->base);
+    }
+  }
+
+  void name(const std::string& name) {
+    auto variable = module_variables_.find(name);
+    if (variable != module_variables_.end()) add(*variable->second);
+    const ptx::Function* function = module_.find_function(name);
+    if (function && function->is_definition) visit(*function);
+  }
+
+  void add(const ptx::Variable& variable) {
+    if (variable.linkage == "extern" || !variables_.insert(&variable).second) return;
+    const uint64_t natural = uint64_t{ptx::size_in_bytes(variable.type)} * variable.vector_elements;
+    const uint64_t alignment = std::max<uint64_t>({1, variable.alignment, natural});
+    bytes_ = (bytes_ + alignment - 1) / alignment * alignment + variable.bytes();
+  }
+
+  const ptx::Module& module_;
+  std::map<std::string, const ptx::Variable*, std::less<>> module_variables_;
+  std::set<const ptx::Function*> functions_;
+  std::set<const ptx::Variable*> variables_;
+  uint64_t bytes_ = 0;
+};
+
+// .maxntid nx, ny, nz and .reqntid: the product of the extents.
+uint32_t max_threads(const ptx::Function& kernel) {
+  uint64_t limit = device_max_threads;
+  for (const ptx::Directive& directive : kernel.attributes) {
+    if (directive.name != "maxntid" && directive.name != "reqntid") continue;
+    uint64_t product = 1;
+    for (const std::string& argument : directive.arguments) {
+      uint64_t value = 0;
+      const char* end = argument.data() + argument.size();
+      if (std::from_chars(argument.data(), end, value).ec == std::errc() && value <= UINT32_MAX) {
+        product = std::min<uint64_t>(product * value, UINT32_MAX);
+      }
+    }
+    limit = std::min(limit, std::max<uint64_t>(product, 1));
+  }
+  return static_cast<uint32_t>(limit);
+}
+
+}  // namespace
+
+Result<KernelFacts> kernel_facts(const ptx::Module& module, std::string_view kernel) {
+  const ptx::Function* function = module.find_function(kernel);
+  if (!function || !function->is_entry || !function->is_definition) {
+    return invalid_input("the module has no such kernel", fmt::format("kernel {}", kernel));
+  }
+  KernelFacts facts;
+  for (const ptx::ParameterPlace& place :
+       ptx::parameter_layout(*function, &facts.parameter_bytes)) {
+    facts.parameters.push_back({place.offset, place.size});
+  }
+  facts.static_shared_bytes = SharedWalk(module).bytes(*function);
+  facts.max_threads = max_threads(*function);
+  return facts;
+}
+
+}  // namespace sluice::hostcuda::jit

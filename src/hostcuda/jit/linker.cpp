@@ -1,0 +1,115 @@
+#include "hostcuda/jit/linker.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+
+#include "hostcuda/jit/call_runtime.hpp"
+
+// Conversions to half precision, which LLVM calls on machines without an instruction for them.
+extern "C" {
+float __extendhfsf2(uint16_t);
+uint16_t __truncsfhf2(float);
+uint16_t __truncdfhf2(double);
+}
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
+  orc::SymbolMap symbols;
+  const auto add = [&](const char* name, auto* function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  };
+  using F = float (*)(float);
+  using D = double (*)(double);
+  using FF = float (*)(float, float);
+  using DD = double (*)(double, double);
+  add(exchange_symbol, &sluice_jit_exchange);
+  add(advance_symbol, &sluice_jit_advance);
+  add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
+  add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(&std::memmove));
+  add("memset", static_cast<void* (*)(void*, int, size_t)>(&std::memset));
+  add("sinf", static_cast<F>(&std::sin));
+  add("cosf", static_cast<F>(&std::cos));
+  add("exp2f", static_cast<F>(&std::exp2));
+  add("log2f", static_cast<F>(&std::log2));
+  add("tanhf", static_cast<F>(&std::tanh));
+  add("floorf", static_cast<F>(&std::floor));
+  add("ceilf", static_cast<F>(&std::ceil));
+  add("truncf", static_cast<F>(&std::trunc));
+  add("rintf", static_cast<F>(&std::rint));
+  add("nearbyintf", static_cast<F>(&std::nearbyint));
+  add("roundf", static_cast<F>(&std::round));
+  add("sqrtf", static_cast<F>(&std::sqrt));
+  add("fmodf", static_cast<FF>(&std::fmod));
+  add("fminf", static_cast<FF>(&std::fmin));
+  add("fmaxf", static_cast<FF>(&std::fmax));
+  add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
+  add("sin", static_cast<D>(&std::sin));
+  add("cos", static_cast<D>(&std::cos));
+  add("exp2", static_cast<D>(&std::exp2));
+  add("log2", static_cast<D>(&std::log2));
+  add("tanh", static_cast<D>(&std::tanh));
+  add("floor", static_cast<D>(&std::floor));
+  add("ceil", static_cast<D>(&std::ceil));
+  add("trunc", static_cast<D>(&std::trunc));
+  add("rint", static_cast<D>(&std::rint));
+  add("nearbyint", static_cast<D>(&std::nearbyint));
+  add("round", static_cast<D>(&std::round));
+  add("sqrt", static_cast<D>(&std::sqrt));
+  add("fmod", static_cast<DD>(&std::fmod));
+  add("fmin", static_cast<DD>(&std::fmin));
+  add("fmax", static_cast<DD>(&std::fmax));
+  add("fma", static_cast<double (*)(double, double, double)>(&std::fma));
+  add("__extendhfsf2", &__extendhfsf2);
+  add("__truncsfhf2", &__truncsfhf2);
+  add("__truncdfhf2", &__truncdfhf2);
+  return symbols;
+}
+
+tl::unexpected<Error> failure(llvm::Error error) {
+  std::string text = toString(std::move(error));
+  for (char& character : text) {
+    if (character == '\n') character = ' ';
+  }
+  return system_error(fmt::format("the code can't be linked: {}", text));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Linker>> Linker::create() {
+  Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder()
+                                                  .setLinkProcessSymbolsByDefault(false)
+                                                  .setPlatformSetUp(orc::setUpInactivePlatform)
+                                                  .create();
+  if (!jit) return failure(jit.takeError());
+  // Errors come back from the look-up; ORC would print them as well.
+  (*jit)->getExecutionSession().setErrorReporter(
+      [](llvm::Error error) { consumeError(std::move(error)); });
+  orc::JITDylib& main = (*jit)->getMainJITDylib();
+  if (llvm::Error error = main.define(orc::absoluteSymbols(runtime_symbols(**jit)))) {
+    return failure(std::move(error));
+  }
+  return std::unique_ptr<Linker>(new Linker(std::move(*jit)));
+}
+
+Result<SluiceBlockFunction> Linker::link(std::unique_ptr<MemoryBuffer> object,
+                                         const std::string& symbol) {
+  Expected<orc::JITDylib&> library = jit_->createJITDylib(fmt::format("kernel.{}", count_++));
+  if (!library) return failure(library.takeError());
+  library->addToLinkOrder(jit_->getMainJITDylib());
+  if (llvm::Error error = jit_->addObjectFile(*library, std::move(object))) {
+    return failure(std::move(error));
+  }
+  Expected<orc::ExecutorAddr> address = jit_->lookup(*library, symbol);
+  if (!address) return failure(address.takeError());
+  return address->toPtr<SluiceBlockFunction>();
+}
+
+}  // namespace sluice::hostcuda::jit
