@@ -98,12 +98,14 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
                                            const CachedFootprint& footprint) {
   arguments_.clear();
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
+    if (!footprint.accessed[i]) {
+      arguments_.push_back({});  // wherever it points
+      continue;
+    }
     const uint64_t address = read_slot(parameters_, signature.pointers[i]);
     const std::optional<Allocation> found = memory_.find(address);
     if (found) {
       arguments_.push_back({found->buffer, address - found->address});
-    } else if (!footprint.accessed[i]) {
-      arguments_.push_back({});
     } else {
       // The address stays out: reasons are counted, and it differs from run to run.
       reason_ = fmt::format("argument {} points to memory that Sluice does not know",
