@@ -1,13 +1,12 @@
-// Relocatable device code of two files, linked on the device side: one kernel calls into the other.
+// Relocatable device code of two files, linked on the device side, each with a kernel of its own.
 #include <cuda_runtime.h>
 
 #include "check.hpp"
 
-extern __device__ int square(int value);
-extern __device__ int offset;
+void add_offset(int* values);  // device_linked_other.cu
 
-__global__ void apply(int* values) {
-  values[threadIdx.x] = square(values[threadIdx.x]) + offset;
+__global__ void square(int* values) {
+  values[threadIdx.x] *= values[threadIdx.x];
 }
 
 int main() {
@@ -17,7 +16,9 @@ int main() {
     host[i] = i;
   CHECK(cudaMalloc(&values, sizeof host));
   CHECK(cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice));
-  apply<<<1, 32>>>(values);
+  square<<<1, 32>>>(values);
+  CHECK(cudaGetLastError());
+  add_offset(values);
   CHECK(cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; ++i)
     EXPECT(host[i] == i * i + 100);
