@@ -7,13 +7,23 @@
 #include "dro/edge_drawing.hpp"
 #include "dro/interning.hpp"
 #include "dro/relations.hpp"
+#include "dro/rule_check.hpp"
 #include "dro/rule_engine.hpp"
 
 namespace sluice::dro {
 
 struct DependenceTracker::State {
   State(Rule rule, Observer* heard_by)
-      : observer(heard_by), launches(context), engine(rule, context, launches, &tables, heard_by) {}
+      : observer(heard_by), launches(context), engine(rule, context, launches, &tables, heard_by) {
+    if (rule == Rule::buffer) check = std::make_unique<RuleCheck>(context, launches);
+  }
+
+  // for_each_engine() does the same to the engine and to the one that checks it, if there is one.
+  template <class Do>
+  void for_each_engine(Do&& act) {
+    act(engine);
+    if (check) act(check->exact());
+  }
 
   uint64_t bytes_of(BufferId buffer) const {
     const auto found = buffers.find(buffer);
@@ -26,6 +36,7 @@ struct DependenceTracker::State {
   LaunchTable launches;
   EdgeTableStore tables;
   RuleEngine engine;
+  std::unique_ptr<RuleCheck> check;                // under the buffer rule, until it has warned
   std::unordered_map<BufferId, uint64_t> buffers;  // bytes of each
   std::vector<bool> dro_used;                      // by DroId
   Counters counters;
@@ -38,14 +49,14 @@ DependenceTracker::~DependenceTracker() = default;
 void DependenceTracker::buffer_created(BufferId buffer, uint64_t bytes) {
   SLUICE_ASSERT(buffer != 0 && state_->buffers.count(buffer) == 0);
   state_->buffers.emplace(buffer, bytes);
-  state_->engine.buffer_created(buffer);
+  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_created(buffer); });
   if (state_->observer != nullptr) state_->observer->on_buffer_created(buffer, bytes);
 }
 
 void DependenceTracker::buffer_destroyed(BufferId buffer) {
   SLUICE_ASSERT(state_->buffers.count(buffer) == 1);
   state_->buffers.erase(buffer);
-  state_->engine.buffer_destroyed(buffer);
+  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_destroyed(buffer); });
   if (state_->observer != nullptr) state_->observer->on_buffer_destroyed(buffer);
 }
 
@@ -85,20 +96,26 @@ void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>
   counters.dros = state_->engine.dro_count();
   counters.resolved += dependences.size() - begin;
   counters.edge_tables = state_->tables.size();
+  const auto found = std::span<const Dependence>(dependences).subspan(begin);
+  if (state_->check) {
+    const auto lost = state_->check->launch(entry.number, interned, state_->engine, found);
+    if (lost && state_->observer != nullptr) state_->observer->on_warning(*lost);
+    if (lost) state_->check.reset();
+  }
   if (state_->observer != nullptr) {
-    state_->observer->on_launch(entry, interned,
-                                std::span<const Dependence>(dependences).subspan(begin));
+    state_->observer->on_launch(entry, interned, found);
   }
 }
 
 void DependenceTracker::opaque_launch(LaunchNumber number, const std::string& reason) {
-  state_->engine.retire_all();
+  state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
   if (state_->observer != nullptr) state_->observer->on_opaque_launch(number, reason);
 }
 
 void DependenceTracker::host_write(BufferId buffer, uint64_t begin, uint64_t end) {
   if (begin >= end) return;
-  state_->engine.host_write(buffer, {static_cast<int64_t>(begin), static_cast<int64_t>(end) - 1});
+  const ByteRange bytes{static_cast<int64_t>(begin), static_cast<int64_t>(end) - 1};
+  state_->for_each_engine([&](RuleEngine& engine) { engine.host_write(buffer, bytes); });
   if (state_->observer != nullptr) state_->observer->on_host_write(buffer, begin, end);
 }
 

@@ -1,0 +1,65 @@
+#include "dro/rule_check.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dro/journal_format.hpp"
+
+namespace sluice::dro {
+
+std::optional<std::string> RuleCheck::launch(LaunchNumber number, InternedId interned,
+                                             const RuleEngine& engine,
+                                             std::span<const Dependence> found) {
+  Past& now = past_.emplace_back(Past{number, interned, {}});
+  for (const Dependence& dependence : found) {
+    now.masters.emplace_back(dependence.master, engine.relation(*dependence.dro));
+  }
+  if (past_.size() > longest_chain) past_.pop_front();
+
+  std::optional<std::string> lost;
+  exact_.launch(number, interned, [&](LaunchNumber master, const Dro* dro) {
+    seen_.resize(exact_.dro_count());
+    if (lost || seen_[dro->id]) return;
+    seen_[dro->id] = true;
+    if (master >= past_.front().number && !implied(master, exact_.relation(*dro))) {
+      lost = sentence(master, *dro);
+    }
+  });
+  return lost;
+}
+
+bool RuleCheck::implied(LaunchNumber master, const isl::map& edges) const {
+  // reached[n] relates blocks of the last launch to those blocks of launch n for which it waits.
+  std::map<LaunchNumber, isl::map> reached;
+  const auto add = [&](LaunchNumber number, const isl::map& blocks) {
+    const auto [place, added] = reached.emplace(number, blocks);
+    if (!added) place->second = coalesced(place->second.unite(blocks));
+  };
+  for (auto it = past_.rbegin(); it != past_.rend() && it->number > master; ++it) {
+    const bool last = it == past_.rbegin();
+    const auto place = reached.find(it->number);
+    if (!last && place == reached.end()) continue;
+    for (const auto& [number, relation] : it->masters) {
+      if (number < master) continue;
+      add(number, last ? relation : coalesced(place->second.apply_range(relation)));
+    }
+  }
+  const auto place = reached.find(master);
+  return place != reached.end() && yes(edges.is_subset(place->second));
+}
+
+std::string RuleCheck::sentence(LaunchNumber master, const Dro& dro) const {
+  const auto kernel = [&](InternedId launch) -> const std::string& {
+    return launches_.footprint(launches_.pattern(launches_.launch(launch).pattern).footprint)
+        .kernel;
+  };
+  return fmt::format(
+      "the buffer rule loses a dependence: launch {} ({}) has to wait for launch {} ({}) because "
+      "of "
+      "{}, and does not; the results may be wrong, use the exact rule",
+      past_.back().number, kernel(dro.slave), master, kernel(dro.master),
+      hazard_names(dro.hazards));
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,132 @@
+// Edge tables: what workers read of them, block by block and in runs of blocks.
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dro/handwritten.hpp"
+
+namespace sluice::dro::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::set<uint32_t> masters_of_run(const EdgeTable& table, uint32_t first, uint32_t count) {
+  std::set<uint32_t> blocks;
+  for_each_master_range(table, first, count, [&](uint32_t begin, uint32_t end) {
+    EXPECT_LE(begin, end);
+    EXPECT_LT(end, table.master_grid.count());
+    for (uint32_t block = begin; block <= end; ++block)
+      blocks.insert(block);
+  });
+  return blocks;
+}
+
+// check() asks for every run of blocks; it must hold the masters of its blocks, and for the forms
+// that are exact on runs no others. It returns the edges counted block by block.
+uint64_t check(const EdgeTable& table) {
+  const auto blocks = static_cast<uint32_t>(table.slave_grid.count());
+  uint64_t edges = 0;
+  for (uint32_t first = 0; first < blocks; ++first) {
+    edges += masters_of(table, first).size();
+    std::set<uint32_t> expected;
+    for (uint32_t count = 1; first + count <= blocks; ++count) {
+      for (uint32_t block : masters_of(table, first + count - 1))
+        expected.insert(block);
+      EXPECT_EQ(masters_of_run(table, first, count), expected) << first << " + " << count;
+    }
+  }
+  EXPECT_EQ(edges, table.edge_count);
+  return edges;
+}
+
+EdgeTable stencil_table(uint32_t size, uint32_t block) {
+  Driver driver;
+  const BufferId a = driver.buffer(uint64_t{size} * size * 4),
+                 b = driver.buffer(uint64_t{size} * size * 4);
+  driver.launch(stencil(size, block), {{a, 0}, {b, 0}});
+  const auto found = driver.launch(stencil(size, block), {{b, 0}, {a, 0}});
+  return driver.tracker().edge_table(found.at(0).dro->edges);
+}
+
+TEST(EdgeTable, NeighboursOfAStencil) {
+  const EdgeTable table = stencil_table(80, 16);
+  ASSERT_EQ(table.form, EdgeForm::neighbours);
+  EXPECT_EQ(check(table), 105u);  // 25 + 2 (50 - 10)
+  EXPECT_THAT(masters_of(table, 0), ElementsAre(0, 1, 5));
+  EXPECT_THAT(masters_of(table, 12), ElementsAre(7, 11, 12, 13, 17));
+}
+
+TEST(EdgeTable, NeighboursInBoxesThatAreNotTheGrid) {
+  EdgeTable table;
+  table.form = EdgeForm::neighbours;
+  table.master_grid = {4, 3, 2};
+  table.slave_grid = {5, 3, 2};
+  table.master_box = {1, 0, 0, 3, 2, 1};
+  table.slave_box = {0, 1, 0, 3, 2, 1};
+  table.offsets = {{0, 0, -1}, {-1, 0, 0}, {0, 0, 0}, {2, 0, 0}};
+  table.edge_count = 3 * 2 * 1 + 2 * 2 * 2 + 3 * 2 * 2 + 2 * 2 * 2;
+  check(table);
+  EXPECT_THAT(masters_of(table, 0), IsEmpty());
+  EXPECT_THAT(masters_of(table, 4 + 5), IsEmpty());
+}
+
+TEST(EdgeTable, AllOfABox) {
+  EdgeTable table;
+  table.form = EdgeForm::all;
+  table.master_grid = {4, 3, 2};
+  table.slave_grid = {3, 2, 1};
+  table.master_box = {1, 0, 0, 2, 2, 1};
+  table.slave_box = {1, 0, 0, 2, 1, 0};
+  table.edge_count = 12 * 4;
+  check(table);
+  EXPECT_THAT(masters_of(table, 0), IsEmpty());
+  table.master_box = {0, 0, 0, 3, 2, 1};
+  int ranges = 0;
+  for_each_master_range(table, 1, 1, [&](uint32_t first, uint32_t last) {
+    EXPECT_EQ(first, 0u);
+    EXPECT_EQ(last, 23u);
+    ++ranges;
+  });
+  EXPECT_EQ(ranges, 1);
+}
+
+TEST(EdgeTable, RangesOfATransposeAfterLines) {
+  // 16 x 16 floats: the master writes lines, the slave reads tiles of 4 x 4 of the transpose.
+  Driver driver;
+  const BufferId x = driver.buffer(1024);
+  driver.launch(footprint("lines", {16}, {writes(chunks(16, 64, 64))}), {{x, 0}});
+  const auto found = driver.launch(
+      footprint(
+          "tiles", {4, 4},
+          {reads("{ B[x, y, z] -> A[o] : exists i, j : 0 <= x < 4 and 0 <= y < 4 and z = 0 and "
+                 "4x <= i < 4x + 4 and 4y <= j < 4y + 4 and 64i + 4j <= o < 64i + 4j + 4 }")}),
+      {{x, 0}});
+  const EdgeTable& table = driver.tracker().edge_table(found.at(0).dro->edges);
+  ASSERT_EQ(table.form, EdgeForm::ranges);
+  EXPECT_EQ(check(table), 64u);
+  EXPECT_THAT(masters_of(table, 6), ElementsAre(8, 9, 10, 11));
+}
+
+TEST(EdgeTable, RangesWithGapsAndEmptyRows) {
+  // Slave block x reads every third chunk, and only even blocks read at all.
+  Driver driver;
+  const BufferId x = driver.buffer(1024);
+  driver.launch(footprint("w", {16}, {writes(chunks(16, 64, 64))}), {{x, 0}});
+  const auto found = driver.launch(
+      footprint(
+          "r", {6},
+          {reads("{ B[x, y, z] -> A[o] : exists k, h : 0 <= x < 6 and x = 2h and y = 0 and "
+                 "z = 0 and 0 <= k < 4 and 192k + 64x <= o < 192k + 64x + 8 and o < 1024 }")}),
+      {{x, 0}});
+  const EdgeTable& table = driver.tracker().edge_table(found.at(0).dro->edges);
+  ASSERT_EQ(table.form, EdgeForm::ranges);
+  EXPECT_EQ(check(table), 12u);
+  EXPECT_THAT(masters_of(table, 0), ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(masters_of(table, 1), IsEmpty());
+  EXPECT_THAT(masters_of(table, 4), ElementsAre(4, 7, 10, 13));
+}
+
+}  // namespace
+}  // namespace sluice::dro::testing
