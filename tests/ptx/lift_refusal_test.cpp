@@ -15,7 +15,8 @@ namespace {
 std::string refusal(const std::string& instruction, ErrorKind kind) {
   const std::string text =
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-      ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<4>;\n" +
+      ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<4>; .reg "
+      ".f64 %fd<4>;\n" +
       instruction + "\nret;\n}\n";
   auto module = parse(text);
   if (!module) return module.error().line();
@@ -43,9 +44,9 @@ TEST(LiftRefusal, ModifiersNobodyTakes) {
 }
 
 TEST(LiftRefusal, RoundingModesNotLiftedYet) {
-  EXPECT_EQ(refusal("add.rz.f32 %f1, %f2, %f3;", ErrorKind::unimplemented),
-            "kernel k, PTX line 6: instruction 'add.rz.f32 %f1, %f2, %f3;' is not implemented: "
-            "rounding mode .rz of arithmetic is not lifted yet");
+  EXPECT_EQ(refusal("mul.rz.f64 %fd1, %fd2, %fd3;", ErrorKind::unimplemented),
+            "kernel k, PTX line 6: instruction 'mul.rz.f64 %fd1, %fd2, %fd3;' is not implemented: "
+            "rounding mode .rz is not lifted yet for this operation and type");
 }
 
 TEST(LiftRefusal, NamesThatMeanNothing) {

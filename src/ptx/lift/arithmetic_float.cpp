@@ -1,8 +1,9 @@
-// Floating point arithmetic, rounded to nearest even. Nothing is contracted: PTX writes fma where
+// Floating point arithmetic. Nothing is contracted: PTX writes fma where
 // it wants one.
 #include <llvm/ADT/APFloat.h>
 #include <llvm/IR/Constants.h>
 
+#include "ptx/lift/directed_rounding.hpp"
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/float_helpers.hpp"
 
@@ -11,58 +12,58 @@ namespace sluice::ptx::lift_detail {
 namespace {
 
 // fma_f16() is exact in double up to the last rounding: a product of halves has 22 bits, and
-// where the sum needs more than 53 it lies far from any midpoint of two halves. The way back goes
-// through a float rounded to odd, since CPUs convert only float to half.
+// where the sum needs more than 53 it lies far from any midpoint of two halves.
 llvm::Value* fma_f16(InstructionLifter& lifter, llvm::Value* a, llvm::Value* b, llvm::Value* c) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Type* half = a->getType();
-  auto like = [&](llvm::Type* element) -> llvm::Type* {
-    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(half);
-    return vector == nullptr ? element
-                             : llvm::FixedVectorType::get(element, vector->getNumElements());
-  };
-  llvm::Type* wide = like(ir.getDoubleTy());
-  llvm::Type* single = like(ir.getFloatTy());
-  llvm::Type* bits_type = like(ir.getInt32Ty());
-  llvm::Value* sum = ir.CreateFAdd(ir.CreateFMul(ir.CreateFPExt(a, wide), ir.CreateFPExt(b, wide)),
-                                   ir.CreateFPExt(c, wide));
-  llvm::Value* rounded = ir.CreateFPTrunc(sum, single);
-  llvm::Value* back = ir.CreateFPExt(rounded, wide);
-  llvm::Value* bits = ir.CreateBitCast(rounded, bits_type);
-  llvm::Value* even = ir.CreateICmpEQ(ir.CreateAnd(bits, lifter.integer(bits_type, 1)),
-                                      lifter.integer(bits_type, 0));
-  llvm::Value* too_small = ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {wide}, {back}),
-                                            lifter.intrinsic(llvm::Intrinsic::fabs, {wide}, {sum}));
-  llvm::Value* odd = ir.CreateSelect(too_small, ir.CreateAdd(bits, lifter.integer(bits_type, 1)),
-                                     ir.CreateSub(bits, lifter.integer(bits_type, 1)));
-  llvm::Value* adjust = ir.CreateAnd(even, ir.CreateFCmpONE(back, sum));
-  return ir.CreateFPTrunc(ir.CreateBitCast(ir.CreateSelect(adjust, odd, bits), single), half);
+  llvm::Type* wide = a->getType()->getWithNewType(ir.getDoubleTy());
+  llvm::Value* product = ir.CreateFMul(ir.CreateFPExt(a, wide), ir.CreateFPExt(b, wide));
+  return narrow_to_half(lifter, ir.CreateFAdd(product, ir.CreateFPExt(c, wide)));
+}
+
+bool is_directed(const FloatMode& mode) {
+  return !mode.rounding.empty();
 }
 
 }  // namespace
 
 void lift_float_add_sub(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
+  if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
   llvm::Value* left = read_float(lifter, 1, mode);
   llvm::Value* right = read_float(lifter, 2, mode);
-  write_float(lifter, 0,
-              lifter.info().opcode == Opcode::add ? lifter.ir().CreateFAdd(left, right)
-                                                  : lifter.ir().CreateFSub(left, right),
-              mode);
+  const bool adds = lifter.info().opcode == Opcode::add;
+  llvm::Value* result = nullptr;
+  if (is_directed(mode)) {
+    if (!adds) right = lifter.ir().CreateFNeg(right);
+    result = directed_add(lifter, left, right, mode.rounding);
+  } else {
+    result = adds ? lifter.ir().CreateFAdd(left, right) : lifter.ir().CreateFSub(left, right);
+  }
+  write_float(lifter, 0, result, mode);
 }
 
 void lift_float_mul(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
   llvm::Value* left = read_float(lifter, 1, mode);
-  write_float(lifter, 0, lifter.ir().CreateFMul(left, read_float(lifter, 2, mode)), mode);
+  llvm::Value* right = read_float(lifter, 2, mode);
+  write_float(lifter, 0,
+              is_directed(mode) ? directed_mul(lifter, left, right, mode.rounding)
+                                : lifter.ir().CreateFMul(left, right),
+              mode);
 }
 
 void lift_float_div(InstructionLifter& lifter, ScalarType type) {
   // The approximate forms may err by two units in the last place; the exact quotient is within.
   lifter.modifiers.take_any({"approx", "full"});
   const FloatMode mode = take_float_mode(lifter, type);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
   llvm::Value* left = read_float(lifter, 1, mode);
-  write_float(lifter, 0, lifter.ir().CreateFDiv(left, read_float(lifter, 2, mode)), mode);
+  llvm::Value* right = read_float(lifter, 2, mode);
+  write_float(lifter, 0,
+              is_directed(mode) ? directed_div(lifter, left, right, mode.rounding)
+                                : lifter.ir().CreateFDiv(left, right),
+              mode);
 }
 
 void lift_fma(InstructionLifter& lifter) {
@@ -71,18 +72,25 @@ void lift_fma(InstructionLifter& lifter) {
 
 void lift_float_fma(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
   llvm::Value* a = read_float(lifter, 1, mode);
   llvm::Value* b = read_float(lifter, 2, mode);
   llvm::Value* c = read_float(lifter, 3, mode);
-  llvm::Value* result = a->getType()->getScalarType()->isHalfTy()
-                            ? fma_f16(lifter, a, b, c)
-                            : lifter.intrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  llvm::Value* result = nullptr;
+  if (is_directed(mode)) {
+    result = directed_fma(lifter, a, b, c, mode.rounding);
+  } else if (a->getType()->getScalarType()->isHalfTy()) {
+    result = fma_f16(lifter, a, b, c);
+  } else {
+    result = lifter.intrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  }
   write_float(lifter, 0, result, mode);
 }
 
 void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
   const bool keeps_nan = lifter.modifiers.take("NaN");
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   llvm::Value* left = read_float(lifter, 1, mode);
   llvm::Value* right = read_float(lifter, 2, mode);
   // minimum and maximum order -0 below +0 as PTX does, and give NaN where an operand is one;
@@ -99,12 +107,14 @@ void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
 
 void lift_float_abs(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   llvm::Value* value = read_float(lifter, 1, mode);
   lifter.write(0, lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}), type);
 }
 
 void lift_float_neg(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   lifter.write(0, lifter.ir().CreateFNeg(read_float(lifter, 1, mode)), type);
 }
 

@@ -57,6 +57,7 @@ llvm::Value* compare(InstructionLifter& lifter, ScalarType type) {
     lifter.refuse_invalid("floats have no ." + std::string(*comparison));
   }
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   llvm::Value* left = read_float(lifter, 1, mode);
   return lifter.ir().CreateFCmp(predicate, left, read_float(lifter, 2, mode));
 }

@@ -3,6 +3,7 @@
 #include <llvm/ADT/APFloat.h>
 #include <llvm/IR/Constants.h>
 
+#include "ptx/lift/directed_rounding.hpp"
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/float_helpers.hpp"
 
@@ -112,25 +113,8 @@ void write_destination_float(InstructionLifter& lifter, llvm::Value* value,
   lifter.write(0, value, conversion.to);
 }
 
-// step_towards() moves a rounded value to its neighbour where rounding went the wrong way for a
-// directed mode. `exact` is the value before, `back` the rounded one widened again.
-llvm::Value* step_towards(InstructionLifter& lifter, llvm::Value* exact, llvm::Value* rounded,
-                          llvm::Value* back, std::string_view rounding) {
-  llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* bits = lifter.to_bits(rounded);
-  llvm::Type* type = bits->getType();
-  llvm::Value* negative = ir.CreateICmpSLT(bits, lifter.integer(type, 0));
-  llvm::Value* too_high = ir.CreateFCmpOGT(back, exact);
-  llvm::Value* too_low = ir.CreateFCmpOLT(back, exact);
-  llvm::Value* wrong = rounding == "rm" ? too_high : too_low;
-  if (rounding == "rz") wrong = ir.CreateSelect(negative, too_low, too_high);
-  // Towards zero is one less in the bits, away from it one more.
-  llvm::Value* inward = ir.getTrue();
-  if (rounding == "rm") inward = ir.CreateNot(negative);
-  if (rounding == "rp") inward = negative;
-  llvm::Value* stepped = ir.CreateSelect(inward, ir.CreateSub(bits, lifter.integer(type, 1)),
-                                         ir.CreateAdd(bits, lifter.integer(type, 1)));
-  return lifter.from_bits(ir.CreateSelect(wrong, stepped, bits), rounded->getType());
+bool is_directed(std::string_view rounding) {
+  return rounding == "rz" || rounding == "rm" || rounding == "rp";
 }
 
 void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
@@ -151,12 +135,13 @@ void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
   }
   const unsigned from_width = static_cast<unsigned>(value->getType()->getPrimitiveSizeInBits());
   if (bit_width(conversion.to) < from_width) {
-    llvm::Value* rounded = ir.CreateFPTrunc(value, to);
     if (directed) {
-      llvm::Value* back = ir.CreateFPExt(rounded, value->getType());
-      rounded = step_towards(lifter, value, rounded, back, conversion.rounding);
+      value = narrow(lifter, {value, nullptr}, to, conversion.rounding);
+    } else if (to->isHalfTy() && value->getType()->isDoubleTy()) {
+      value = narrow_to_half(lifter, value);
+    } else {
+      value = ir.CreateFPTrunc(value, to);
     }
-    value = rounded;
   } else if (value->getType() != to) {
     value = ir.CreateFPExt(value, to);
   }
@@ -173,13 +158,16 @@ void integer_to_float(InstructionLifter& lifter, const Conversion& conversion) {
                           : conversion.to == ScalarType::f32 ? 24
                                                              : 11;
   const bool exact = bit_width(conversion.from) <= digits;
-  if (!exact && conversion.rounding != "rn") {
-    lifter.refuse_unimplemented("rounding mode ." + std::string(conversion.rounding) +
-                                " of integers is not lifted yet");
-  }
   llvm::Value* value = lifter.read(1, conversion.from);
   llvm::Type* to = value_type(lifter.context(), conversion.to);
-  value = is_signed(conversion.from) ? ir.CreateSIToFP(value, to) : ir.CreateUIToFP(value, to);
+  const bool with_sign = is_signed(conversion.from);
+  if (!exact && is_directed(conversion.rounding)) {
+    llvm::Type* wide = ir.getInt64Ty();
+    value = with_sign ? ir.CreateSExt(value, wide) : ir.CreateZExt(value, wide);
+    value = narrow(lifter, exact_integer(lifter, value, with_sign), to, conversion.rounding);
+  } else {
+    value = with_sign ? ir.CreateSIToFP(value, to) : ir.CreateUIToFP(value, to);
+  }
   write_destination_float(lifter, value, conversion);
 }
 

@@ -2,6 +2,7 @@
 // the exact or library result lies within each bound.
 #include <llvm/IR/Constants.h>
 
+#include "ptx/lift/directed_rounding.hpp"
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/float_helpers.hpp"
 
@@ -43,14 +44,25 @@ void lift_reciprocal(InstructionLifter& lifter) {
                                     [&](llvm::Value* value) { return reciprocal(lifter, value); });
   }
   const FloatMode mode = take_float_mode(lifter, type);
-  write_float(lifter, 0, reciprocal(lifter, read_float(lifter, 1, mode)), mode);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  llvm::Value* value = read_float(lifter, 1, mode);
+  llvm::Constant* one = llvm::ConstantFP::get(value->getType(), 1.0);
+  write_float(lifter, 0,
+              mode.rounding.empty() ? reciprocal(lifter, value)
+                                    : directed_div(lifter, one, value, mode.rounding),
+              mode);
 }
 
 void lift_sqrt(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   lifter.modifiers.take("approx");
   const FloatMode mode = take_float_mode(lifter, type);
-  write_float(lifter, 0, square_root(lifter, read_float(lifter, 1, mode)), mode);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  llvm::Value* value = read_float(lifter, 1, mode);
+  write_float(lifter, 0,
+              mode.rounding.empty() ? square_root(lifter, value)
+                                    : directed_sqrt(lifter, value, mode.rounding),
+              mode);
 }
 
 void lift_rsqrt(InstructionLifter& lifter) {
@@ -61,6 +73,7 @@ void lift_rsqrt(InstructionLifter& lifter) {
         lifter, [&](llvm::Value* value) { return reciprocal(lifter, square_root(lifter, value)); });
   }
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   llvm::Value* root = square_root(lifter, read_float(lifter, 1, mode));
   write_float(lifter, 0, reciprocal(lifter, root), mode);
 }
@@ -70,6 +83,7 @@ void lift_float_function(InstructionLifter& lifter) {
   if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
   if (type == ScalarType::f64) lifter.refuse_invalid("there is no .f64 form");
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   llvm::Intrinsic::ID id = llvm::Intrinsic::sin;
   if (lifter.info().opcode == Opcode::cos) id = llvm::Intrinsic::cos;
   if (lifter.info().opcode == Opcode::ex2) id = llvm::Intrinsic::exp2;
@@ -82,6 +96,7 @@ void lift_tanh(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
   const FloatMode mode = take_float_mode(lifter, type);
+  refuse_directed(lifter, mode);
   if (type != ScalarType::f32) lifter.refuse_unimplemented("only .f32 is lifted yet");
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Value* value = read_float(lifter, 1, mode);

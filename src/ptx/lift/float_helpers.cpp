@@ -11,10 +11,7 @@ FloatMode take_float_mode(InstructionLifter& lifter, ScalarType type) {
   mode.flush = lifter.modifiers.take("ftz");
   mode.saturate = lifter.modifiers.take("sat");
   lifter.modifiers.take("rn");
-  if (auto rounding = lifter.modifiers.take_any({"rz", "rm", "rp", "rna"})) {
-    lifter.refuse_unimplemented("rounding mode ." + std::string(*rounding) +
-                                " of arithmetic is not lifted yet");
-  }
+  mode.rounding = lifter.modifiers.take_any({"rz", "rm", "rp"}).value_or("");
   if (!is_float(type) && type != ScalarType::f16x2) {
     lifter.refuse_unsupported("type ." + std::string(name(type)) + " is not supported");
   }
@@ -23,6 +20,13 @@ FloatMode take_float_mode(InstructionLifter& lifter, ScalarType type) {
   }
   if (mode.flush && type == ScalarType::f64) lifter.refuse_invalid(".ftz does not go with .f64");
   return mode;
+}
+
+void refuse_directed(InstructionLifter& lifter, const FloatMode& mode) {
+  if (mode.rounding.empty()) return;
+  std::string why = "rounding mode .";
+  why += mode.rounding;
+  lifter.refuse_unimplemented(why + " is not lifted yet for this operation and type");
 }
 
 llvm::Value* flush(InstructionLifter& lifter, llvm::Value* value) {

@@ -8,13 +8,17 @@ namespace sluice::ptx::lift_detail {
 // FloatMode is what an instruction's modifiers say about its arithmetic.
 struct FloatMode {
   ScalarType type = ScalarType::f32;
-  bool flush = false;     // .ftz
-  bool saturate = false;  // .sat
+  bool flush = false;         // .ftz
+  bool saturate = false;      // .sat
+  std::string_view rounding;  // rz, rm or rp; empty for nearest even
 };
 
-// take_float_mode() takes .ftz, .sat and the rounding mode. Only rounding to nearest even is
-// lifted; .rz, .rm and .rp are refused. The type has been taken already; bf16 is refused.
+// take_float_mode() takes .ftz, .sat and the rounding mode. The type has been taken already; bf16
+// is refused, and so is a directed rounding (.rz, .rm, .rp) but of .f32.
 FloatMode take_float_mode(InstructionLifter& lifter, ScalarType type);
+
+// refuse_directed() is for operations and types that are lifted in rounding to nearest alone.
+void refuse_directed(InstructionLifter& lifter, const FloatMode& mode);
 
 // read_float() reads a source and flushes it where the mode says so.
 llvm::Value* read_float(InstructionLifter& lifter, size_t index, const FloatMode& mode);
