@@ -1,5 +1,6 @@
 #include "ptx/lift_on_host.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -45,6 +46,27 @@ void replace_special_registers(llvm::Module& module) {
   }
 }
 
+// Module variables are declarations in lifted code; here they get the bytes of their initialisers.
+void define_variables(llvm::Module& module, const Module& source) {
+  for (const ModuleItem& item : source.items) {
+    const auto* variable = std::get_if<Variable>(&item);
+    if (variable == nullptr) continue;
+    llvm::GlobalVariable* global = module.getGlobalVariable(variable->name);
+    if (global == nullptr || !global->isDeclaration()) continue;
+    std::string bytes(variable->bytes(), '\0');
+    size_t at = 0;
+    for (const Operand& element : variable->initialiser) {
+      const auto* integer = std::get_if<IntegerLiteral>(&element.value);
+      const auto* floating = std::get_if<FloatLiteral>(&element.value);
+      ASSERT_TRUE(integer != nullptr || floating != nullptr) << variable->name;
+      const uint64_t value = integer != nullptr ? integer->bits : floating->bits;
+      std::memcpy(bytes.data() + at, &value, size_in_bytes(variable->type));
+      at += size_in_bytes(variable->type);
+    }
+    global->setInitializer(llvm::ConstantDataArray::getString(module.getContext(), bytes, false));
+  }
+}
+
 void optimise(llvm::Module& module) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -87,6 +109,7 @@ struct HostKernel::Compiled {
     }
     llvm::Module& module = **lifted;
     replace_special_registers(module);
+    define_variables(module, *parsed);
     module.setTargetTriple((*jit)->getTargetTriple().str());
     module.setDataLayout((*jit)->getDataLayout());
     module.getFunction(kernel)->setCallingConv(llvm::CallingConv::C);
