@@ -75,11 +75,11 @@ class Reducer {
         kernel->arg_size() != source_.known_pointer.size()) {
       return invalid_input("the lifted kernel has other parameters than its PTX", source_.kernel);
     }
-    inline_calls(*source_.module);
+    const bool inlined = inline_calls(*kernel);
     KernelSlots separated = separate_slots(*kernel, source_.parameters, source_.known_pointer);
     kernel = form_.function = separated.kernel;
     slots_ = std::move(separated.slots);
-    std::string reason = grid_communication(*kernel);
+    std::string reason = inlined ? grid_communication(*kernel) : "its functions call themselves";
     if (reason.empty()) reason = collect(*kernel);
     if (reason.empty()) reason = resolve(*kernel);
     if (!reason.empty()) {

@@ -20,13 +20,6 @@ std::string text_of(const isl::map& map) {
   return result;
 }
 
-// with_all_bytes() turns first bytes into all bytes of accesses of that size.
-isl::map with_all_bytes(const isl::map& places, uint32_t bytes) {
-  if (bytes <= 1) return places;
-  return places.apply_range(
-      isl::map(places.ctx(), fmt::format("{{ A[o] -> A[p] : o <= p < o + {} }}", bytes)));
-}
-
 // Union collects the touches of one kind through one slot.
 struct Union {
   isl::map relation;
@@ -40,10 +33,9 @@ struct Union {
       reason = why;
     }
   }
-  void add(const isl::map& places, uint32_t bytes) {
-    if (places.is_null()) return;
-    const isl::map all = with_all_bytes(places, bytes);
-    relation = relation.is_null() ? all : relation.unite(all);
+  void add(const isl::map& bytes) {
+    if (bytes.is_null()) return;
+    relation = relation.is_null() ? bytes : relation.unite(bytes);
     over_budget = over_budget || relation.is_null();
   }
   // finish() is nothing where the budget was spent.
@@ -52,7 +44,7 @@ struct Union {
     if (precision == Precision::whole_buffer) return access;
     if (over_budget) return std::nullopt;
     if (relation.is_null()) return access;
-    relation = relation.coalesce();
+    relation = coalesced(relation);
     const isl_bool empty = isl_map_is_empty(relation.get());
     if (empty == isl_bool_error) return std::nullopt;
     if (empty == isl_bool_true) return Access{};
@@ -66,20 +58,20 @@ struct Argument {
   Union reads, may_writes, must_writes;
 
   void add(const Touch& touch, const PlacedTouch& placed) {
-    const bool whole = placed.places.is_null();
+    const bool whole = placed.bytes.is_null();
     const Precision place = whole                ? Precision::whole_buffer
                             : placed.exact_place ? Precision::exact
                                                  : Precision::bounded;
     if (touch.reads) {
-      reads.add(placed.places, touch.bytes);
+      reads.add(placed.bytes);
       // What is read under a condition on data may also not be read.
       reads.widen(placed.certain ? place : std::max(place, Precision::bounded), placed.reason);
     }
     if (!touch.writes) return;
     if (placed.exact_place && placed.certain && !touch.may_only) {
-      must_writes.add(placed.places, touch.bytes);
+      must_writes.add(placed.bytes);
     } else {
-      may_writes.add(placed.places, touch.bytes);
+      may_writes.add(placed.bytes);
       may_writes.widen(place, placed.reason);
     }
   }
@@ -93,7 +85,7 @@ isl::set blocks_of(isl::ctx context, const Dim3& grid) {
                            grid.y, grid.z));
 }
 
-isl::map bounded_places(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid) {
+isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid) {
   const std::string place =
       fmt::format("{}x + {}y + {}z", bounds.slope[0], bounds.slope[1], bounds.slope[2]);
   const isl::map map(context, fmt::format("{{ B[x, y, z] -> A[o] : {} + {} <= o <= {} + {} }}",
@@ -122,6 +114,7 @@ std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const A
 
 OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
   isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
+  isl_options_set_coalesce_bounded_wrapping(context_.get(), 0);
   isl_ctx_reset_operations(context_.get());
   isl_ctx_set_max_operations(context_.get(), operation_budget);
 }

@@ -12,11 +12,11 @@
 
 namespace sluice::analysis {
 
-// PlacedTouch is what is known of one touch in one launch.
+// PlacedTouch is what is known of one touch, or several of one kind, in one launch.
 struct PlacedTouch {
   uint32_t touch = 0;
-  isl::map places;           // B[x, y, z] -> A[o], o the first byte; null: any byte of the buffer
-  bool exact_place = false;  // these places and no others
+  isl::map bytes;            // B[x, y, z] -> A[o]; null: any byte of the buffer
+  bool exact_place = false;  // these bytes and no others
   bool certain = false;      // happens in every execution, whatever the data
   std::string reason;        // where it is not exact and certain
 };
@@ -24,13 +24,21 @@ struct PlacedTouch {
 // blocks_of() is { B[x, y, z] } of a grid.
 isl::set blocks_of(isl::ctx context, const Dim3& grid);
 
-// bounded_places() is the relation of `bounds` over a grid.
-isl::map bounded_places(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid);
+// bounded_bytes() is the relation of `bounds` over a grid.
+isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
 // does not suffice; the caller then widens.
 std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const AccessForm& form,
                                                        const std::vector<PlacedTouch>& touches);
+
+// coalesced() is the same set or map in fewer pieces where isl finds them. isl's coalescing is
+// checked and not trusted: with its default options it was seen to add points.
+template <class Relation>
+Relation coalesced(const Relation& relation) {
+  const Relation fewer = relation.coalesce();
+  return fewer.is_equal(relation).is_true() ? fewer : relation;
+}
 
 // OperationBudget bounds what isl may spend in its lifetime; past it isl's results are null.
 class OperationBudget {

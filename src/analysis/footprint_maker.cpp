@@ -32,7 +32,7 @@ std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const S
                                          passes.scalar_evolution(*kernel.function));
   if (auto arguments = assemble(context.get(), form, placed.touches)) return *arguments;
   for (PlacedTouch& touch : placed.touches)
-    touch.places = isl::map();
+    touch.bytes = isl::map();
   return assemble(context.get(), form, placed.touches).value();
 }
 

@@ -2,23 +2,9 @@
 
 #include <mutex>
 
-#include <llvm/Analysis/AliasAnalysis.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/BasicAliasAnalysis.h>
-#include <llvm/Analysis/BlockFrequencyInfo.h>
-#include <llvm/Analysis/BranchProbabilityInfo.h>
-#include <llvm/Analysis/DominanceFrontier.h>
-#include <llvm/Analysis/LazyValueInfo.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/ProfileSummaryInfo.h>
-#include <llvm/Analysis/RegionInfo.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
@@ -26,12 +12,14 @@
 #include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <polly/ScopDetection.h>
 #include <polly/ScopInfo.h>
 
 #include "analysis/legibility.hpp"
+#include "base/assert.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -52,39 +40,36 @@ void set_polly_options() {
         "polly-allow-error-blocks", "polly-delinearize", "polly-use-runtime-alias-checks",
         "polly-invariant-load-hoisting", "polly-on-isl-error-abort"};
     auto& options = cl::getRegisteredOptions();
-    const auto set = [&](const char* name, bool value) {
-      auto found = options.find(name);
-      if (found != options.end()) {
-        found->second->addOccurrence(0, name, value ? "true" : "false");
-      }
+    const auto set = [&](const char* name, const char* value) {
+      const auto found = options.find(name);
+      SLUICE_ASSERT(found != options.end());
+      found->second->addOccurrence(0, name, value);
     };
     for (const char* name : on)
-      set(name, true);
+      set(name, "true");
     for (const char* name : off)
-      set(name, false);
+      set(name, "false");
+    // isl 0.25's bounded wrapping was seen to add points to a union of sets with divisions.
+    set("polly-isl-arg", "--no-coalesce-bounded-wrapping");
   });
 }
 
 }  // namespace
 
-void inline_calls(llvm::Module& module) {
-  for (Function& function : module) {
-    if (function.isDeclaration()) continue;
-    function.removeFnAttr(Attribute::NoInline);
-    function.removeFnAttr(Attribute::OptimizeNone);
-    function.addFnAttr(Attribute::AlwaysInline);
+bool inline_calls(llvm::Function& kernel) {
+  constexpr unsigned most_calls = 1000;
+  for (unsigned inlined = 0; inlined <= most_calls; ++inlined) {
+    CallBase* call = nullptr;
+    for (Instruction& instruction : instructions(kernel)) {
+      auto* candidate = dyn_cast<CallBase>(&instruction);
+      const Function* callee = candidate != nullptr ? candidate->getCalledFunction() : nullptr;
+      if (callee != nullptr && !callee->isDeclaration() && callee != &kernel) call = candidate;
+    }
+    if (call == nullptr) return true;
+    InlineFunctionInfo information;
+    if (!InlineFunction(*call, information).isSuccess()) return false;
   }
-  ModuleAnalysisManager modules;
-  FunctionAnalysisManager functions;
-  modules.registerPass([] { return PassInstrumentationAnalysis(); });
-  modules.registerPass([] { return ProfileSummaryAnalysis(); });
-  modules.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
-  functions.registerPass([] { return PassInstrumentationAnalysis(); });
-  functions.registerPass([] { return AssumptionAnalysis(); });
-  functions.registerPass([] { return AAManager(); });
-  functions.registerPass([] { return TargetLibraryAnalysis(); });
-  functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(modules); });
-  AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules);
+  return false;
 }
 
 struct Passes::Managers {

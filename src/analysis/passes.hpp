@@ -5,7 +5,6 @@
 
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Function.h>
-#include <llvm/IR/Module.h>
 
 namespace polly {
 class Scop;
@@ -13,8 +12,9 @@ class Scop;
 
 namespace sluice::analysis {
 
-// inline_calls() inlines every call of a function that the module defines; recursive calls stay.
-void inline_calls(llvm::Module& module);
+// inline_calls() inlines every call of a function that the module defines. False where some stay:
+// the functions call themselves.
+bool inline_calls(llvm::Function& kernel);
 
 // Passes owns the analysis managers. Not thread-safe; distinct objects are independent.
 class Passes {

@@ -1,5 +1,9 @@
 #include "analysis/polly_relation.hpp"
 
+#include <array>
+#include <map>
+#include <tuple>
+
 #include <fmt/format.h>
 #include <isl/map.h>
 #include <isl/set.h>
@@ -64,7 +68,8 @@ PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t to
   placed.touch = touch;
   placed.reason = reason_for(store, form, touch);
   if (auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution)) {
-    placed.places = bounded_places(context, *bounds, grid);
+    bounds->high += form.touches[touch].bytes - 1;
+    placed.bytes = bounded_bytes(context, *bounds, grid);
   }
   return placed;
 }
@@ -97,9 +102,13 @@ class PollyReader {
         auto* store = dyn_cast<StoreInst>(access->getAccessInstruction());
         if (store == nullptr) continue;
         const auto touch = Specialised::touch_of(*store);
-        if (!touch) continue;
-        placed.touches.push_back(read(statement, *access, *store, *touch));
+        if (touch) read(statement, *access, *store, *touch, placed);
       }
+    }
+    for (auto& [kind, group] : groups_) {
+      PlacedTouch together{group.touch, by_block(coalesced(group.bytes)), true,
+                           std::get<bool>(kind), group.reason};
+      placed.touches.push_back(std::move(together));
     }
     if (isl_ctx_last_error(scop_.getIslCtx().get()) != isl_error_none) {
       return {{}, "the exact relation takes too long to compute"};
@@ -136,31 +145,73 @@ class PollyReader {
            isl_set_is_empty(missing.get()) == isl_bool_true;
   }
 
-  PlacedTouch read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
-                   uint32_t touch) {
-    const isl::map relation =
-        access.getLatestAccessRelation().intersect_domain(statement.getDomain());
-    bool foreign = false;
-    const isl::map places = by_block(relation.range().intersect_params(box_), foreign);
-    if (!access.isAffine() || places.is_null()) {
-      PlacedTouch placed =
-          place_by_range(scop_.getIslCtx(), store, touch, kernel_, form_, shape_.grid, evolution_);
-      if (!placed.places.is_null() && !places.is_null()) {
-        placed.places = placed.places.intersect_domain(places.domain());
-      }
-      return placed;
-    }
-    PlacedTouch placed{touch, places, !foreign, access.isMustWrite() && !foreign, {}};
-    if (foreign)
-      placed.reason = reason_for(store, form_, touch);
-    else if (!placed.certain)
-      placed.reason = guard_reason(form_, touch);
-    return placed;
+  // Group is the touches of one kind whose place Polly knows exactly. They are united before the
+  // thread indices are projected out, while neighbouring bytes still coalesce.
+  struct Group {
+    uint32_t touch = 0;
+    isl::set bytes;
+    std::string reason;
+  };
+  using Kind = std::tuple<uint32_t, int, bool>;  // slot, what the touch does, certain
+
+  static Kind kind_of(const Touch& touch, bool certain) {
+    return {touch.slot, int(touch.reads) + 2 * int(touch.writes) + 4 * int(touch.may_only),
+            certain};
   }
 
-  // by_block() makes the block indices inputs and projects everything else out. `foreign` is set
-  // where a parameter that is no index took part: the result then covers all its values.
-  isl::map by_block(const isl::set& touched, bool& foreign) const {
+  void read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
+            uint32_t number, PlacedTouches& placed) {
+    const isl::map relation =
+        access.getLatestAccessRelation().intersect_domain(statement.getDomain());
+    const isl::set bytes = all_bytes(relation.range().intersect_params(box_), number);
+    if (access.isAffine() && !involves_foreign(bytes)) {
+      const bool certain = access.isMustWrite();
+      const auto [at, is_new] = groups_.try_emplace(kind_of(form_.touches[number], certain));
+      Group& group = at->second;
+      if (is_new)
+        group = {number, bytes, certain ? std::string() : guard_reason(form_, number)};
+      else
+        group.bytes = group.bytes.unite(bytes);
+      return;
+    }
+    const isl::map places = by_block(bytes);
+    if (access.isAffine() && !places.is_null()) {
+      placed.touches.push_back({number, places, false, false, reason_for(store, form_, number)});
+      return;
+    }
+    PlacedTouch touch =
+        place_by_range(scop_.getIslCtx(), store, number, kernel_, form_, shape_.grid, evolution_);
+    if (!touch.bytes.is_null() && !places.is_null()) {
+      touch.bytes = touch.bytes.intersect_domain(places.domain());
+    }
+    placed.touches.push_back(std::move(touch));
+  }
+
+  // all_bytes() turns the first bytes of an access into all its bytes.
+  isl::set all_bytes(const isl::set& first, uint32_t touch) const {
+    const uint32_t bytes = form_.touches[touch].bytes;
+    isl_set* moved = isl_set_copy(first.get());
+    moved = isl_set_set_tuple_name(moved, "A");
+    return isl::manage(moved).apply(
+        isl::map(scop_.getIslCtx(), fmt::format("{{ A[o] -> A[p] : o <= p < o + {} }}", bytes)));
+  }
+
+  bool involves_foreign(const isl::set& bytes) const {
+    const isl_size count = isl_set_dim(bytes.get(), isl_dim_param);
+    for (isl_size i = 0; i < count; ++i) {
+      const isl::id id = isl::manage(isl_set_get_dim_id(bytes.get(), isl_dim_param, unsigned(i)));
+      const auto is_it = [&](const isl::id& known) { return known.get() == id.get(); };
+      if (any_of(block_, is_it) || any_of(thread_, is_it)) continue;
+      if (isl_set_involves_dims(bytes.get(), isl_dim_param, unsigned(i), 1) != isl_bool_false) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // by_block() makes the block indices inputs and projects everything else out, so that the result
+  // covers all threads, and all values of parameters that are no index.
+  isl::map by_block(const isl::set& touched) const {
     isl_map* map = isl_map_from_range(touched.copy());
     for (unsigned i = 0; i < 3; ++i) {
       const int position =
@@ -175,11 +226,13 @@ class PollyReader {
     }
     const isl_size left = isl_map_dim(map, isl_dim_param);
     if (left > 0) {
-      foreign = isl_map_involves_dims(map, isl_dim_param, 0, unsigned(left)) != isl_bool_false;
       map = isl_map_project_out(map, isl_dim_param, 0, unsigned(left));
     }
     map = isl_map_set_tuple_name(map, isl_dim_in, "B");
-    map = isl_map_set_tuple_name(map, isl_dim_out, "A");
+    for (unsigned i = 0; i < 3; ++i) {
+      map = isl_map_set_dim_name(map, isl_dim_in, i, std::array{"x", "y", "z"}[i]);
+    }
+    map = isl_map_set_dim_name(map, isl_dim_out, 0, "o");
     const isl::map result = isl::manage(map);
     return result.intersect_domain(blocks_of(scop_.getIslCtx(), shape_.grid));
   }
@@ -191,6 +244,7 @@ class PollyReader {
   ScalarEvolution& evolution_;
   std::array<isl::id, 3> block_;
   std::array<isl::id, 3> thread_;
+  std::map<Kind, Group> groups_;
   isl::set box_;  // of parameters: what holds of them in this launch
 };
 

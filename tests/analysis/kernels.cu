@@ -1,0 +1,251 @@
+// Kernels whose footprints are known. One thread per element or as said.
+#include "../../samples/stencil/stencil_kernel.cuh"
+
+#define INDEX_X int(blockIdx.x * blockDim.x + threadIdx.x)
+#define INDEX_Y int(blockIdx.y * blockDim.y + threadIdx.y)
+
+extern "C" __global__ void scale(const float* in, float* out, int n, float alpha) {
+  int i = INDEX_X;
+  if (i < n) out[i] = alpha * in[i];
+}
+
+extern "C" __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+  int row = INDEX_Y, col = INDEX_X;
+  if (row >= m || col >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
+  c[row * n + col] = sum;
+}
+
+// m, n and k are multiples of 4, and so are the blocks.
+extern "C" __global__ void tiled_gemm(const float* a, const float* b, float* c, int n, int k) {
+  __shared__ float tile_a[4][4], tile_b[4][4];
+  int row = INDEX_Y, col = INDEX_X;
+  float sum = 0;
+  for (int base = 0; base < k; base += 4) {
+    tile_a[threadIdx.y][threadIdx.x] = a[row * k + base + threadIdx.x];
+    tile_b[threadIdx.y][threadIdx.x] = b[(base + threadIdx.y) * n + col];
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) sum += tile_a[threadIdx.y][i] * tile_b[i][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + col] = sum;
+}
+
+extern "C" __global__ void gather(const float* in, const int* index, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i] = in[index[i]];
+}
+
+extern "C" __global__ void scatter(const float* in, const int* index, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[index[i]] = in[i];
+}
+
+extern "C" __global__ void lookup(const unsigned char* in, const float* table, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i] = table[in[i]];
+}
+
+extern "C" __global__ void conditional_write(const float* in, const int* flag, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n && flag[i] > 3) out[i] = in[i];
+}
+
+extern "C" __global__ void early_exit(const float* in, const int* flag, float* out, int n) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  if (flag[blockIdx.x] < 0) return;
+  out[i] = in[i];
+}
+
+extern "C" __global__ void divide_index(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[(i % 10) * 10 + i / 10] = in[i];
+}
+
+extern "C" __global__ void divide_by_scalar(const float* in, float* out, int n, unsigned width) {
+  unsigned i = INDEX_X;
+  if (i < n) out[(i % width) * width + i / width] = in[i];
+}
+
+extern "C" __global__ void mask_index(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i ^ 0] = in[(i & 15) + (i >> 4) * 32];
+}
+
+extern "C" __global__ void csr(const int* row, const int* column, const float* value, const float* x,
+                               float* y, int n) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  float sum = 0;
+  for (int k = row[i]; k < row[i + 1]; ++k) sum += value[k] * x[column[k]];
+  y[i] = sum;
+}
+
+extern "C" __global__ void grid_stride(const float* in, float* out, int n) {
+  for (int i = INDEX_X; i < n; i += blockDim.x * gridDim.x) out[i] = in[n - 1 - i];
+}
+
+extern "C" __global__ void vector_copy(const float4* in, float4* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i] = in[i];
+}
+
+extern "C" __global__ void transpose(const double* in, double* out, int width, int height) {
+  __shared__ double tile[4][5];
+  int x = blockIdx.x * 4 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y;
+  if (x < width && y < height) tile[threadIdx.y][threadIdx.x] = in[y * width + x];
+  __syncthreads();
+  x = blockIdx.y * 4 + threadIdx.x;
+  y = blockIdx.x * 4 + threadIdx.y;
+  if (x < height && y < width) out[y * height + x] = tile[threadIdx.x][threadIdx.y];
+}
+
+extern "C" __global__ void clamp_edges(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  int left = max(i - 1, 0), right = min(i + 1, n - 1);
+  out[i] = in[left] + in[right];
+}
+
+extern "C" __global__ void triangle(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j <= i; ++j) sum += in[i * n + j];
+  out[i] = sum;
+}
+
+struct Image {
+  float* pixels;
+  int width;
+  int height;
+  float gain;
+};
+extern "C" __global__ void image_gain(Image from, Image to) {
+  int x = INDEX_X, y = INDEX_Y;
+  if (x < from.width && y < from.height) {
+    to.pixels[y * to.width + x] = from.gain * from.pixels[y * from.width + x];
+  }
+}
+
+extern "C" __global__ void shift_bytes(const char* in, char* out, size_t from, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i] = (in + from)[i];
+}
+
+extern "C" __global__ void walk_pointer(const float* in, float* out, int n, int stride) {
+  const float* p = in + INDEX_X;
+  float sum = 0;
+  for (const float* end = p + n * stride; p != end; p += stride) sum += *p;
+  out[INDEX_X] = sum;
+}
+
+extern "C" __global__ void choose_pointer(float* a, float* b, int n) {
+  int i = INDEX_X;
+  float* p = threadIdx.x & 1 ? a : b;
+  if (i < n) p[i] = 1.0f;
+}
+
+extern "C" __global__ void histogram(const unsigned char* in, int* bins, int n) {
+  int i = INDEX_X;
+  if (i < n) atomicAdd(&bins[in[i] & 31], 1);
+}
+
+extern "C" __global__ void block_sum(const float* in, float* total) {
+  __shared__ float partial[64];
+  partial[threadIdx.x] = in[INDEX_X];
+  __syncthreads();
+  for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+    if (threadIdx.x < s) partial[threadIdx.x] += partial[threadIdx.x + s];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(total, partial[0]);
+}
+
+extern "C" __global__ void block_sums(const float* in, float* out) {
+  float v = in[INDEX_X];
+  for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_down_sync(~0u, v, offset);
+  if (threadIdx.x == 0) out[blockIdx.x] = v;
+}
+
+extern "C" __global__ void wrap_around(float* out, int a, int b) { out[INDEX_X * a + b] = 1.0f; }
+
+extern "C" __global__ void pointer_table(float* const* rows, int n) {
+  int i = INDEX_X;
+  if (i < n) rows[blockIdx.y][i] = 0.0f;
+}
+
+extern "C" __global__ void spin(volatile int* flag, float* out) {
+  while (*flag == 0) {
+  }
+  out[INDEX_X] = 1.0f;
+}
+
+extern "C" __global__ void lock(int* mutex, float* out) {
+  while (atomicCAS(mutex, 0, 1) != 0) {
+  }
+  out[0] += 1.0f;
+  __threadfence();
+  atomicExch(mutex, 0);
+}
+
+extern "C" __global__ void atomic_max(float* out, const float* in) {
+  int* place = reinterpret_cast<int*>(out);
+  int old = *place, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(place, assumed, __float_as_int(fmaxf(__int_as_float(assumed), in[INDEX_X])));
+  } while (old != assumed);
+}
+
+extern "C" __device__ __noinline__ float helper(const float* in, int i) { return in[i] + in[i + 1]; }
+extern "C" __global__ void calls_helper(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i < n) out[i] = helper(in, i);
+}
+
+extern "C" __device__ int counter;
+__device__ int counter;
+extern "C" __global__ void module_variable(int* out) {
+  counter = 1;
+  out[INDEX_X] = 2;
+}
+
+__constant__ float weights[3];
+extern "C" __global__ void constant_weights(const float* in, float* out, int n) {
+  int i = INDEX_X;
+  if (i >= 1 && i < n - 1) {
+    float sum = 0;
+    for (int k = 0; k < 3; ++k) sum += weights[k] * in[i + k - 1];
+    out[i] = sum;
+  }
+}
+
+extern "C" __global__ void stencil3d(const float* in, float* out, int nx, int ny, int nz) {
+  int x = INDEX_X, y = INDEX_Y, z = blockIdx.z * blockDim.z + threadIdx.z;
+  if (x > 0 && y > 0 && z > 0 && x < nx - 1 && y < ny - 1 && z < nz - 1) {
+    int i = (z * ny + y) * nx + x;
+    out[i] = in[i] + in[i - 1] + in[i + 1] + in[i - nx] + in[i + nx] + in[i - nx * ny] +
+             in[i + nx * ny];
+  }
+}
+
+extern "C" __global__ void escape_time(float* out, int n, float limit) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  float x = 0, steps = 0;
+  while (x * x < limit && steps < 100.0f) {
+    x = x * x + i;
+    steps += 1.0f;
+  }
+  out[i] = steps;
+}
+
+extern "C" __global__ void two_parts(float* out, int n, int mode) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  if (mode == 0) out[i] = 1.0f;
+  else out[2 * i] = 2.0f;
+}
