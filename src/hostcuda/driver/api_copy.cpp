@@ -10,11 +10,8 @@ uintptr_t address(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
-// copy() makes a copy of the default stream, which is done when it returns.
 CUresult copy(const Copy& copy) {
-  return with_stream(nullptr, [&](Driver& driver, Context&, const StreamRef& stream) {
-    return copy_now(driver, stream, copy);
-  });
+  return with_context([&](Driver& driver, Context&) { return copy_now(driver, copy); });
 }
 
 CUresult copy_async(const Copy& copy, CUstream handle) {

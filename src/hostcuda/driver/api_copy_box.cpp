@@ -82,37 +82,46 @@ CUresult describe(const CUDA_MEMCPY3D* box, Copy* copy) {
 }
 
 template <class Box>
-CUresult copy_box(const Box* box, CUstream handle, decltype(copy_now)& way) {
+CUresult copy_box(const Box* box) {
+  return with_context([&](Driver& driver, Context&) {
+    Copy copy;
+    const CUresult result = describe(box, &copy);
+    return result != CUDA_SUCCESS ? result : copy_now(driver, copy);
+  });
+}
+
+template <class Box>
+CUresult copy_box_async(const Box* box, CUstream handle) {
   return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
     Copy copy;
     const CUresult result = describe(box, &copy);
-    return result != CUDA_SUCCESS ? result : way(driver, stream, copy);
+    return result != CUDA_SUCCESS ? result : copy_in_stream(driver, stream, copy);
   });
 }
 
 }  // namespace
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* box) {
-  return copy_box(box, nullptr, copy_now);
+  return copy_box(box);
 }
 SLUICE_PER_THREAD_FORM(cuMemcpy2D_v2, ptds)
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* box) {
-  return copy_box(box, nullptr, copy_now);
+  return copy_box(box);
 }
 SLUICE_PER_THREAD_FORM(cuMemcpy2DUnaligned_v2, ptds)
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* box, CUstream stream) {
-  return copy_box(box, stream, copy_in_stream);
+  return copy_box_async(box, stream);
 }
 SLUICE_PER_THREAD_FORM(cuMemcpy2DAsync_v2, ptsz)
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* box) {
-  return copy_box(box, nullptr, copy_now);
+  return copy_box(box);
 }
 SLUICE_PER_THREAD_FORM(cuMemcpy3D_v2, ptds)
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* box, CUstream stream) {
-  return copy_box(box, stream, copy_in_stream);
+  return copy_box_async(box, stream);
 }
 SLUICE_PER_THREAD_FORM(cuMemcpy3DAsync_v2, ptsz)

@@ -1,5 +1,6 @@
 // Streams and host functions.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "hostcuda/driver/entry.hpp"
@@ -113,10 +114,14 @@ CUresult cuStreamSynchronize(CUstream handle) {
 }
 SLUICE_PER_THREAD_FORM(cuStreamSynchronize, ptsz)
 
-// The record that the event stands for is in the queue already, before all that follows.
-CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int) {
-  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef&) -> CUresult {
-    return driver.events.find(event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+// The record that the event stands for is in the queue already, before all that follows; only who
+// waits for this stream must wait for it too.
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) {
+  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+    const std::shared_ptr<Event> event = driver.events.find(event_handle);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (stream.stream) stream.stream->raise_ticket(event->ticket.load());
+    return CUDA_SUCCESS;
   });
 }
 SLUICE_PER_THREAD_FORM(cuStreamWaitEvent, ptsz)

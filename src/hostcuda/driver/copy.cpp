@@ -111,10 +111,12 @@ Copy linear_copy(uintptr_t destination, Side destination_side, uintptr_t source,
   return copy;
 }
 
-CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy) {
+CUresult copy_now(Driver& driver, const Copy& copy) {
   if (is_empty(copy)) return CUDA_SUCCESS;
   if (!reaches(driver, copy).valid()) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult waited = driver.queue.wait(driver.last_ticket(stream));
+  // What orders a stream after another (an event, the default stream) left no trace but its place
+  // in the queue, so the copy waits for all of it.
+  const CUresult waited = driver.queue.wait(driver.queue.last_ticket());
   if (waited == CUDA_SUCCESS) perform(copy);
   return waited;
 }
@@ -128,14 +130,14 @@ CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& cop
   if (known.source == Reach::pageable) {
     const bool small = copy.width <= staging_limit / copy.height / copy.depth;
     if (known.destination == Reach::pageable || !(small || within_work)) {
-      return copy_now(driver, stream, copy);
+      return copy_now(driver, copy);
     }
     Copy staged = copy;
     std::shared_ptr<std::vector<std::byte>> memory = stage(staged);
     driver.submit(stream, std::function<void()>([staged, memory] { perform(staged); }));
     return CUDA_SUCCESS;
   }
-  if (known.destination == Reach::pageable && !within_work) return copy_now(driver, stream, copy);
+  if (known.destination == Reach::pageable && !within_work) return copy_now(driver, copy);
   driver.submit(stream, std::function<void()>([copy] { perform(copy); }));
   return CUDA_SUCCESS;
 }

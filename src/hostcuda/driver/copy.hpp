@@ -36,10 +36,10 @@ Copy linear_copy(uintptr_t destination, Side destination_side, uintptr_t source,
                  size_t bytes);
 
 // The two ways of a copy. CUDA_ERROR_INVALID_VALUE where a box does not fit its allocation.
-// copy_now() returns when it is done. copy_in_stream() returns at once where both sides are known
-// to the device; a copy from or to pageable memory of the program has, as in CUDA, been read (or
-// written) when it returns.
-CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy);
+// copy_now() waits for all work so far and returns when the copy is done. copy_in_stream() returns
+// at once where both sides are known to the device; a copy from or to pageable memory of the
+// program has, as in CUDA, been read (or written) when it returns.
+CUresult copy_now(Driver& driver, const Copy& copy);
 CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& copy);
 
 // Fill is a box of elements of 1, 2 or 4 bytes that all get one value.

@@ -1,5 +1,5 @@
 // Streams and events. All streams feed the one queue of the device, so a stream is little more
-// than the ticket of the last work submitted to it.
+// than the ticket of the last work that it has, or waits for.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@ struct Stream {
   unsigned long long id = 0;
   std::atomic<uint64_t> last_ticket{0};  // 0: nothing was submitted yet
 
-  // raise_ticket() notes that work of that ticket was submitted; tickets may come out of order.
+  // raise_ticket() notes that the stream has, or waits for, work of that ticket; tickets may come
+  // out of order.
   void raise_ticket(uint64_t ticket) {
     uint64_t seen = last_ticket.load();
     while (seen < ticket && !last_ticket.compare_exchange_weak(seen, ticket)) {

@@ -61,6 +61,20 @@ TEST_F(CopyTest, PageableDestinationsAreWrittenOnReturn) {
   EXPECT_EQ(back, values);
 }
 
+// A blocking stream comes after the default stream's earlier work, though it had none of its own.
+TEST_F(CopyTest, PageableCopiesComeAfterTheDefaultStream) {
+  constexpr size_t bytes = 8 << 20;
+  const CUdeviceptr device = device_array(std::vector<char>(bytes));
+  CUstream stream = nullptr;
+  ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+  for (unsigned char i = 1; i <= 20; ++i) {
+    ASSERT_EQ(cuMemsetD8Async(device, i, bytes, nullptr), CUDA_SUCCESS);
+  }
+  std::vector<char> back(bytes);
+  EXPECT_EQ(cuMemcpyDtoHAsync(back.data(), device, bytes, stream), CUDA_SUCCESS);
+  EXPECT_EQ(back, std::vector<char>(bytes, 20));
+}
+
 TEST_F(CopyTest, FillsEveryElement) {
   const CUdeviceptr device = device_array(std::vector<char>(64, 0));
   EXPECT_EQ(cuMemsetD8(device, 0xab, 64), CUDA_SUCCESS);

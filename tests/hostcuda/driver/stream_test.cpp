@@ -68,6 +68,7 @@ TEST_F(StreamTest, AnotherStreamWaitsForAnEvent) {
   ASSERT_EQ(cuMemsetD32Async(memory, 1, 1, stream_), CUDA_SUCCESS);
   ASSERT_EQ(cuEventRecord(end_, stream_), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamWaitEvent(other, end_, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(other), CUDA_ERROR_NOT_READY);
   ASSERT_EQ(cuMemsetD32Async(memory, 2, 1, other), CUDA_SUCCESS);
   gate.open();
   EXPECT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
