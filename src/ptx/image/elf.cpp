@@ -60,18 +60,20 @@ const ElfSection* find_section(const std::vector<ElfSection>& sections, std::str
   return found == sections.end() ? nullptr : &*found;
 }
 
-std::optional<uint64_t> relocated_word(const std::vector<ElfSection>& sections,
-                                       const ElfSection& section, uint64_t address) {
+std::unordered_map<uint64_t, uint64_t> relocated_words(const std::vector<ElfSection>& sections,
+                                                       const ElfSection& section) {
+  std::unordered_map<uint64_t, uint64_t> words;
   for (const ElfSection& table : sections) {
     if (table.header.sh_type != SHT_RELA) continue;
     for (uint64_t at = 0; auto entry = read_field<Elf64_Rela>(table.bytes, at);
          at += sizeof(Elf64_Rela)) {
-      if (entry->r_offset == address && ELF64_R_TYPE(entry->r_info) == R_X86_64_RELATIVE) {
-        return static_cast<uint64_t>(entry->r_addend);
+      bool inside = entry->r_offset - section.header.sh_addr < section.bytes.size();
+      if (inside && ELF64_R_TYPE(entry->r_info) == R_X86_64_RELATIVE) {
+        words[entry->r_offset] = static_cast<uint64_t>(entry->r_addend);
       }
     }
   }
-  return read_field<uint64_t>(section.bytes, address - section.header.sh_addr);
+  return words;
 }
 
 }  // namespace sluice::ptx::image

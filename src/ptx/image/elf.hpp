@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <elf.h>
@@ -30,9 +31,9 @@ std::optional<std::vector<ElfSection>> elf_sections(Bytes bytes);
 
 const ElfSection* find_section(const std::vector<ElfSection>& sections, std::string_view name);
 
-// relocated_word() is the 64-bit word at `address` as the dynamic linker leaves it for a file that
-// is loaded at 0: the addend of its R_X86_64_RELATIVE relocation, else what the file holds.
-std::optional<uint64_t> relocated_word(const std::vector<ElfSection>& sections,
-                                       const ElfSection& section, uint64_t address);
+// relocated_words() holds, by address, the 64-bit words of `section` that the dynamic linker writes
+// where the file is loaded at 0: the addends of its R_X86_64_RELATIVE relocations.
+std::unordered_map<uint64_t, uint64_t> relocated_words(const std::vector<ElfSection>& sections,
+                                                       const ElfSection& section);
 
 }  // namespace sluice::ptx::image

@@ -41,11 +41,14 @@ std::set<uint64_t> linked_containers(const std::vector<ElfSection>& sections) {
   std::set<uint64_t> addresses;
   const ElfSection* wrappers = image::find_section(sections, ".nvFatBinSegment");
   if (!wrappers) return addresses;
+  const auto relocated = image::relocated_words(sections, *wrappers);
   for (uint64_t at = 0; at + wrapper_size <= wrappers->bytes.size(); at += wrapper_size) {
     if (image::read_field<uint32_t>(wrappers->bytes, at) != image::wrapper_magic) continue;
     if (image::read_field<uint32_t>(wrappers->bytes, at + 4) != 2u) continue;
-    uint64_t field = wrappers->header.sh_addr + at + 8;
-    if (auto data = image::relocated_word(sections, *wrappers, field)) addresses.insert(*data);
+    auto word = relocated.find(wrappers->header.sh_addr + at + 8);
+    auto data = word != relocated.end() ? std::optional(word->second)
+                                        : image::read_field<uint64_t>(wrappers->bytes, at + 8);
+    if (data) addresses.insert(*data);
   }
   return addresses;
 }
