@@ -49,6 +49,10 @@ class CompiledModule {
   Result<SluiceBlockCode> block_code(std::string_view kernel, const Dim3& block,
                                      uint32_t dynamic_shared_bytes);
 
+  // take_trap() says whether a thread of any kernel has executed `trap` since the last call. The
+  // thread ended there; CUDA reports such a launch as failed.
+  bool take_trap();
+
  private:
   struct State;
   explicit CompiledModule(std::unique_ptr<State> state);

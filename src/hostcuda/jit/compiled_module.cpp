@@ -1,3 +1,4 @@
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -122,6 +123,10 @@ Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, cons
   Result<SluiceBlockCode> code = slot.code;
   if (code) code->scratch_bytes += dynamic_shared_bytes;
   return code;
+}
+
+bool CompiledModule::take_trap() {
+  return std::atomic_ref(state_->trap_flag).exchange(0) != 0;
 }
 
 }  // namespace sluice::hostcuda

@@ -23,18 +23,20 @@ bool is_fence(Intrinsic::ID id) {
          id == Intrinsic::nvvm_membar_sys;
 }
 
-// A trap ends its thread here and leaves a mark that the driver turns into a launch failure.
-void lower_trap(IntrinsicInst& trap, const KernelContext& context) {
-  IRBuilder<> ir(&trap);
-  if (context.trap_flag) {
+// Ends the thread where `end` stands: `exit` in a function that was inlined, or a trap, which
+// leaves a mark that the driver turns into a launch failure.
+void end_thread(IntrinsicInst& end, const KernelContext& context) {
+  IRBuilder<> ir(&end);
+  const bool traps = end.getIntrinsicID() != Intrinsic::nvvm_exit;
+  if (traps && context.trap_flag) {
     Value* flag = ir.CreateIntToPtr(ir.getInt64(reinterpret_cast<uint64_t>(context.trap_flag)),
                                     ir.getPtrTy());
-    ir.CreateStore(ir.getInt8(1), flag, true);
+    ir.CreateStore(ir.getInt8(1), flag);
   }
-  BasicBlock* block = trap.getParent();
-  block->splitBasicBlock(trap.getIterator());
+  BasicBlock* block = end.getParent();
+  block->splitBasicBlock(end.getIterator());
   Instruction* branch = block->getTerminator();
-  ReturnInst::Create(trap.getContext(), block);
+  ReturnInst::Create(end.getContext(), block);
   branch->eraseFromParent();
 }
 
@@ -58,14 +60,15 @@ void widen_scope(Instruction& instruction) {
 Status lower_intrinsics(Function& function, const KernelContext& context,
                         uint64_t static_shared_bytes) {
   std::vector<IntrinsicInst*> calls;
-  std::vector<IntrinsicInst*> traps;
+  std::vector<IntrinsicInst*> ends_of_thread;
   for (Instruction& instruction : instructions(function)) {
     widen_scope(instruction);
     auto* call = dyn_cast<IntrinsicInst>(&instruction);
     if (!call) continue;
+    const Intrinsic::ID id = call->getIntrinsicID();
     const bool ends =
-        call->getIntrinsicID() == Intrinsic::trap || call->getIntrinsicID() == Intrinsic::debugtrap;
-    (ends ? traps : calls).push_back(call);
+        id == Intrinsic::trap || id == Intrinsic::debugtrap || id == Intrinsic::nvvm_exit;
+    (ends ? ends_of_thread : calls).push_back(call);
   }
   for (IntrinsicInst* call : calls) {
     const Intrinsic::ID id = call->getIntrinsicID();
@@ -85,8 +88,8 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
     }
     call->eraseFromParent();
   }
-  for (IntrinsicInst* trap : traps)
-    lower_trap(*trap, context);
+  for (IntrinsicInst* end : ends_of_thread)
+    end_thread(*end, context);
   removeUnreachableBlocks(function);
   return {};
 }

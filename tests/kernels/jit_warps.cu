@@ -1,0 +1,69 @@
+// Shuffles, votes, matches and barriers of a warp.
+extern "C" __global__ void block_sum(const int* in, int* out, int n) {
+  __shared__ int partial[32];
+  int sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    sum += in[i];
+  }
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0;
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
+
+extern "C" __global__ void shuffles(const int* in, int* out, int width) {
+  int t = threadIdx.x;
+  int value = in[t];
+  out[t] = __shfl_sync(0xffffffff, value, t + 5);
+  out[64 + t] = __shfl_up_sync(0xffffffff, value, 3);
+  out[128 + t] = __shfl_down_sync(0xffffffff, value, 2, 8);
+  out[192 + t] = __shfl_xor_sync(0xffffffff, value, 1);
+  float real = __shfl_sync(0xffffffff, value * 0.5f, 7, 16);
+  double wide = __shfl_sync(0xffffffff, value * 0.25, 9);
+  out[256 + t] = int(real * 4 + wide * 8);
+}
+
+extern "C" __global__ void votes(const unsigned* in, unsigned* out) {
+  int t = threadIdx.x;
+  unsigned value = in[t];
+  out[t] = __ballot_sync(0xffffffff, value > 3);
+  out[64 + t] = __any_sync(0xffffffff, value == 7) + 2 * __all_sync(0xffffffff, value < 8);
+  out[128 + t] = __match_any_sync(0xffffffff, value);
+  int all = 0;
+  out[192 + t] = __match_all_sync(0xffffffff, value & ~7u, &all) + all;
+}
+
+// Only part of each warp takes part, and lanes leave a loop at different times.
+extern "C" __global__ void partial_warps(const int* in, int* out) {
+  int t = threadIdx.x;
+  int value = in[t];
+  if (t % 32 < 20) {
+    unsigned mask = 0x000fffff;
+    int sum = 0;
+    for (int i = 0; i < 4; ++i) sum += __shfl_sync(mask, value, (t + i) % 20);
+    __syncwarp(mask);
+    out[t] = sum;
+  } else {
+    out[t] = -value;
+  }
+}
+
+// Values pass through shared memory with a barrier of the warp alone.
+extern "C" __global__ void warp_barrier(const int* in, int* out) {
+  __shared__ int pool[64];
+  int t = threadIdx.x;
+  pool[t] = in[t];
+  if (t < 32) {
+    __syncwarp();
+    int parity = pool[31 - t] & 1;
+    __syncwarp();
+    pool[t] += parity;
+    __syncwarp();
+    out[t] = pool[(t + 1) % 32];
+  } else {
+    out[t] = pool[t];
+  }
+}
