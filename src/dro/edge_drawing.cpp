@@ -14,7 +14,6 @@
 namespace sluice::dro {
 namespace {
 
-constexpr unsigned long drawing_budget = 20'000'000;  // isl operations: some seconds
 constexpr size_t most_offsets = 128;
 
 std::optional<int64_t> integer(const isl::val& value) {
@@ -142,8 +141,8 @@ uint64_t hash_of(const EdgeTable& table) {
 }  // namespace
 
 EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid) {
-  const IslContext::Budget budget(context, drawing_budget);
+                     const Dim3& slave_grid, unsigned long budget) {
+  const IslContext::Budget limit(context, budget);
   EdgeTable table;
   table.master_grid = master_grid;
   table.slave_grid = slave_grid;

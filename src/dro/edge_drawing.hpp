@@ -14,9 +14,11 @@ namespace sluice::dro {
 // of boxes, `neighbours` where it is a few fixed offsets between boxes (both proven by isl's
 // equality), else `ranges`, found by running the loops that isl generates for the relation. Should
 // isl or the table pass their limits, the answer is widened to `all` between the relation's boxes
-// or whole grids: more order than needed, never less.
+// or whole grids: more order than needed, never less. `budget` is in isl's operations; the usual
+// one is worth some seconds.
+constexpr unsigned long drawing_budget = 20'000'000;
 EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid);
+                     const Dim3& slave_grid, unsigned long budget = drawing_budget);
 
 // EdgeTableStore keeps each content once, under one id.
 class EdgeTableStore {

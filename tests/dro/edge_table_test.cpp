@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dro/edge_drawing.hpp"
 #include "dro/handwritten.hpp"
 
 namespace sluice::dro::testing {
@@ -126,6 +127,37 @@ TEST(EdgeTable, RangesWithGapsAndEmptyRows) {
   EXPECT_THAT(masters_of(table, 0), ElementsAre(0, 3, 6, 9));
   EXPECT_THAT(masters_of(table, 1), IsEmpty());
   EXPECT_THAT(masters_of(table, 4), ElementsAre(4, 7, 10, 13));
+}
+
+TEST(EdgeTable, DrawnPastItsBudgetEverythingWaitsForEverything) {
+  IslContext context;
+  const isl::map edges(context.get(),
+                       "{ B[x, y, 0] -> B[a, b, 0] : 0 <= x, a < 7 and 0 <= y, b < 5 and "
+                       "(x + 2 a) mod 3 = 0 and (y + b) mod 2 = 1 and x + y >= a }");
+  const Dim3 grid = {7, 5, 1};
+  const EdgeTable exact = draw_edges(context, edges, grid, grid);
+  EXPECT_EQ(exact.form, EdgeForm::ranges);
+  check(exact);
+  const EdgeTable widened = draw_edges(context, edges, grid, grid, 10);
+  EXPECT_EQ(widened.form, EdgeForm::all);
+  EXPECT_EQ(check(widened), 35u * 35u);
+  // The context is none the worse for it.
+  EXPECT_EQ(draw_edges(context, edges, grid, grid), exact);
+}
+
+TEST(EdgeTableStore, KeepsEachContentOnce) {
+  EdgeTable table;
+  table.form = EdgeForm::all;
+  EdgeTable other = table;
+  other.edge_count = 1;
+  EdgeTableStore store;
+  bool added = false;
+  EXPECT_EQ(store.add(table, added), 0u);
+  EXPECT_TRUE(added);
+  EXPECT_EQ(store.add(other, added), 1u);
+  EXPECT_TRUE(added);
+  EXPECT_EQ(store.add(table, added), 0u);
+  EXPECT_FALSE(added);
 }
 
 }  // namespace
