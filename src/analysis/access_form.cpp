@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/IntrinsicsNVPTX.h>
-#include <llvm/IR/Verifier.h>
 
 #include "analysis/address_bases.hpp"
 #include "analysis/grid_communication.hpp"
+#include "analysis/memory_uses.hpp"
 #include "analysis/parameter_slots.hpp"
 #include "analysis/passes.hpp"
 #include "ptx/lift.hpp"
@@ -19,45 +18,6 @@ namespace sluice::analysis {
 namespace {
 
 using namespace llvm;
-
-// MemoryUse is one instruction that may touch memory, taken apart.
-struct MemoryUse {
-  Instruction* instruction = nullptr;
-  Value* address = nullptr;
-  Touch touch;
-};
-
-bool is_index_register(Intrinsic::ID id) {
-  switch (id) {
-    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_z:
-    case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-    case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// is_harmless() is true of NVVM's intrinsics that synchronise or exchange within a block: which
-// bytes a block touches does not depend on them.
-bool is_harmless(StringRef name) {
-  static constexpr const char* prefixes[] = {
-      "llvm.nvvm.barrier", "llvm.nvvm.bar.",  "llvm.nvvm.membar",   "llvm.nvvm.fence",
-      "llvm.nvvm.shfl",    "llvm.nvvm.vote",  "llvm.nvvm.match",    "llvm.nvvm.redux",
-      "llvm.nvvm.active",  "llvm.nvvm.read.", "llvm.nvvm.elect",    "llvm.nvvm.exit",
-      "llvm.trap",         "llvm.debugtrap",  "llvm.assume",        "llvm.lifetime",
-      "llvm.prefetch",     "llvm.dbg",        "llvm.nvvm.nanosleep"};
-  return any_of(prefixes, [&](const char* prefix) { return name.starts_with(prefix); });
-}
 
 class Reducer {
  public:
@@ -80,7 +40,10 @@ class Reducer {
     kernel = form_.function = separated.kernel;
     slots_ = std::move(separated.slots);
     std::string reason = inlined ? grid_communication(*kernel) : "its functions call themselves";
-    if (reason.empty()) reason = collect(*kernel);
+    if (reason.empty()) {
+      found_ = find_memory_uses(*kernel);
+      reason = found_.opaque_reason;
+    }
     if (reason.empty()) reason = resolve(*kernel);
     if (!reason.empty()) {
       form_.opaque_reason = std::move(reason);
@@ -94,90 +57,11 @@ class Reducer {
   }
 
  private:
-  // collect() lists every use of memory, or says which instruction defies description.
-  std::string collect(Function& kernel) {
-    for (BasicBlock& block : kernel) {
-      for (Instruction& instruction : block) {
-        if (std::string reason = classify(instruction); !reason.empty()) return reason;
-      }
-    }
-    return {};
-  }
-
-  std::string classify(Instruction& instruction) {
-    const DataLayout& layout = source_.module->getDataLayout();
-    const auto bytes = [&](Type* type) { return uint32_t(layout.getTypeStoreSize(type)); };
-    MemoryUse use;
-    use.instruction = &instruction;
-    use.touch.line = ptx::source_line(instruction);
-    if (auto* load = dyn_cast<LoadInst>(&instruction)) {
-      use.address = load->getPointerOperand();
-      use.touch.reads = true;
-      use.touch.bytes = bytes(load->getType());
-    } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
-      use.address = store->getPointerOperand();
-      use.touch.writes = true;
-      use.touch.may_only = store->isAtomic() || store->isVolatile();
-      use.touch.bytes = bytes(store->getValueOperand()->getType());
-    } else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
-      use.address = update->getPointerOperand();
-      use.touch.bytes = bytes(update->getType());
-    } else if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
-      use.address = exchange->getPointerOperand();
-      use.touch.bytes = bytes(exchange->getCompareOperand()->getType());
-    } else if (auto* call = dyn_cast<CallBase>(&instruction)) {
-      return classify_call(*call, std::move(use));
-    } else if (isa<FenceInst>(instruction)) {
-      fences_.push_back(&instruction);
-      return {};
-    } else if (instruction.mayReadOrWriteMemory()) {
-      return fmt::format("an instruction at PTX line {} uses memory in an unknown way",
-                         use.touch.line);
-    } else {
-      return {};
-    }
-    if (!use.touch.reads && !use.touch.writes) {
-      use.touch.reads = use.touch.writes = use.touch.may_only = true;
-    }
-    uses_.push_back(std::move(use));
-    return {};
-  }
-
-  std::string classify_call(CallBase& call, MemoryUse use) {
-    const Function* callee = call.getCalledFunction();
-    const uint32_t line = use.touch.line;
-    if (callee == nullptr) {
-      return fmt::format("the call at PTX line {} has no known target", line);
-    }
-    const StringRef name = callee->getName();
-    if (!callee->isIntrinsic()) {
-      return fmt::format("the call of {} at PTX line {} cannot be looked into", name.str(), line);
-    }
-    if (is_index_register(callee->getIntrinsicID())) return {};
-    if (name.starts_with("llvm.nvvm.atomic.") || name.starts_with("llvm.nvvm.ldg.") ||
-        name.starts_with("llvm.nvvm.ldu.")) {
-      use.address = call.getArgOperand(0);
-      use.touch.bytes = uint32_t(source_.module->getDataLayout().getTypeStoreSize(call.getType()));
-      use.touch.reads = true;
-      use.touch.writes = use.touch.may_only = name.starts_with("llvm.nvvm.atomic.");
-      uses_.push_back(std::move(use));
-      return {};
-    }
-    if (is_harmless(name)) {
-      exchanges_.push_back(&call);
-      return {};
-    }
-    if (!call.doesNotAccessMemory()) {
-      return fmt::format("{} at PTX line {} uses memory in an unknown way", name.str(), line);
-    }
-    return {};
-  }
-
   // resolve() finds the pointer behind every use of memory and puts touches in their places.
   std::string resolve(Function& kernel) {
     AddressBases bases(kernel, slots_);
     std::vector<Roots> roots;
-    for (const MemoryUse& use : uses_) {
+    for (const MemoryUse& use : found_.uses) {
       roots.push_back(roots_of(bases, use));
       for (const Root& root : roots.back()) {
         if (std::string reason = refuse(root, use); !reason.empty()) return reason;
@@ -186,22 +70,46 @@ class Reducer {
     }
     number_pointers();
     std::vector<Value*> offsets;
-    for (size_t i = 0; i < uses_.size(); ++i) {
+    for (size_t i = 0; i < found_.uses.size(); ++i) {
       offsets.push_back(nullptr);
       if (roots[i].size() != 1 || roots[i].begin()->kind != Root::Kind::slot) continue;
-      auto offset = bases.offset(uses_[i].address, roots[i].begin()->number);
+      auto offset = bases.offset(found_.uses[i].address, roots[i].begin()->number);
       if (!offset) {
-        return fmt::format("the address at PTX line {} may be a plain number", uses_[i].touch.line);
+        return fmt::format("the address at PTX line {} may be a plain number",
+                           found_.uses[i].touch.line);
       }
       offsets.back() = *offset;
     }
-    for (size_t i = 0; i < uses_.size(); ++i)
-      replace(uses_[i], roots[i], offsets[i]);
-    for (Instruction* fence : fences_)
+    compare_offsets(kernel, bases);
+    for (size_t i = 0; i < found_.uses.size(); ++i)
+      replace(found_.uses[i], roots[i], offsets[i]);
+    for (Instruction* fence : found_.fences)
       fence->eraseFromParent();
-    for (CallBase* call : exchanges_)
+    for (CallBase* call : found_.exchanges)
       replace_by_unknown(*call, "not known before the kernel runs");
     return {};
+  }
+
+  // compare_offsets() lets `p != end` compare offsets where both start from one pointer.
+  void compare_offsets(Function& kernel, AddressBases& bases) {
+    for (Instruction& instruction : instructions(kernel)) {
+      auto* compare = dyn_cast<ICmpInst>(&instruction);
+      if (compare == nullptr || !compare->isEquality()) continue;
+      Value *a = compare->getOperand(0), *b = compare->getOperand(1);
+      if (!a->getType()->isIntegerTy(64)) continue;
+      const Roots roots = bases.roots(a);
+      if (roots.size() != 1 || roots.begin()->kind != Root::Kind::slot) continue;
+      const uint32_t slot = roots.begin()->number;
+      if (bases.roots(b) != roots || !is_pointer(slot)) continue;
+      const auto left = bases.offset(a, slot), right = bases.offset(b, slot);
+      if (!left || !right) continue;
+      compare->setOperand(0, *left);
+      compare->setOperand(1, *right);
+    }
+  }
+
+  bool is_pointer(uint32_t slot) const {
+    return std::binary_search(pointer_slots_.begin(), pointer_slots_.end(), slot);
   }
 
   static Roots roots_of(const AddressBases& bases, const MemoryUse& use) {
@@ -318,9 +226,7 @@ class Reducer {
   KernelSource source_;
   AccessForm form_;
   std::vector<SlotValue> slots_;
-  std::vector<MemoryUse> uses_;
-  std::vector<Instruction*> fences_;
-  std::vector<CallBase*> exchanges_;
+  MemoryUses found_;
   std::vector<uint32_t> pointer_slots_;
 };
 

@@ -4,9 +4,11 @@
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
 namespace sluice::analysis {
@@ -47,10 +49,12 @@ class Rewriter {
   std::optional<Range> range(Value* value) {
     auto* type = dyn_cast<IntegerType>(value->getType());
     if (type == nullptr || type->getBitWidth() > 64) return std::nullopt;
-    const auto original = original_.find(value);
-    const ConstantRange range = evolution_.getSignedRange(
-        evolution_.getSCEV(original == original_.end() ? value : original->second));
+    const ConstantRange range = evolution_.getSignedRange(evolution_.getSCEV(original(value)));
     return Range{range.getSignedMin().getSExtValue(), range.getSignedMax().getSExtValue()};
+  }
+  Value* original(Value* value) const {
+    const auto found = original_.find(value);
+    return found == original_.end() ? value : found->second;
   }
   bool is_non_negative(Value* value) {
     const auto known = range(value);
@@ -62,13 +66,16 @@ class Rewriter {
   }
 
   void replace(Instruction& instruction, Value* value) {
-    original_[value] = original_.contains(&instruction) ? original_[&instruction] : &instruction;
+    original_[value] = original(&instruction);
     instruction.replaceAllUsesWith(value);
     replaced_.push_back(&instruction);
   }
 
   Value* rewritten(Instruction& instruction) {
     if (!instruction.getType()->isIntegerTy()) return nullptr;
+    if (const auto known = range(&instruction); known && known->low == known->high) {
+      return ConstantInt::getSigned(instruction.getType(), int64_t(known->low));
+    }
     if (auto* minmax = dyn_cast<MinMaxIntrinsic>(&instruction)) return rewritten_minmax(*minmax);
     if (Value* quotient = division_by_magic(instruction)) return quotient;
     Value* x = nullptr;
@@ -83,7 +90,16 @@ class Rewriter {
     if (match(&instruction, m_URem(m_Value(x), m_Power2(constant))) && is_non_negative(x)) {
       return remainder(builder, x, constant->logBase2());
     }
+    if (instruction.getOpcode() == Instruction::Or) return rewritten_or(instruction);
     return nullptr;
+  }
+
+  // rewritten_or() is the sum of two numbers that have no bit in common.
+  Value* rewritten_or(Instruction& instruction) {
+    Value *a = instruction.getOperand(0), *b = instruction.getOperand(1);
+    const SimplifyQuery query(function_.getParent()->getDataLayout());
+    if (!haveNoCommonBitsSet(original(a), original(b), query)) return nullptr;
+    return BinaryOperator::CreateDisjoint(Instruction::Or, a, b, "", &instruction);
   }
 
   Value* rewritten_minmax(MinMaxIntrinsic& minmax) {
@@ -134,7 +150,7 @@ class Rewriter {
     unsigned shift = 0;
   };
   std::optional<MagicProduct> magic_product(Value* value) {
-    value = original_.contains(value) ? original_[value] : value;
+    value = original(value);
     Value* inner = nullptr;
     const APInt* constant = nullptr;
     if (match(value, m_Trunc(m_Value(inner)))) {

@@ -12,7 +12,8 @@ namespace sluice::analysis {
 // - unsigned minima and maxima into signed ones;
 // - masks and arithmetic shifts into divisions by powers of two;
 // - multiplications by a magic number and shifts, as compilers write divisions by constants, into
-//   divisions.
+//   divisions;
+// - bits put together by `or` into sums.
 // The function computes what it did. `evolution` knows the old code and must be forgotten.
 void make_legible(llvm::Function& function, llvm::ScalarEvolution& evolution);
 

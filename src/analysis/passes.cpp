@@ -49,6 +49,7 @@ void set_polly_options() {
       set(name, "true");
     for (const char* name : off)
       set(name, "false");
+    set("polly-stmt-granularity", "bb");
     // isl 0.25's bounded wrapping was seen to add points to a union of sets with divisions.
     set("polly-isl-arg", "--no-coalesce-bounded-wrapping");
   });

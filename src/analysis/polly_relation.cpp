@@ -104,6 +104,7 @@ class PollyReader {
         const auto touch = Specialised::touch_of(*store);
         if (touch) read(statement, *access, *store, *touch, placed);
       }
+      unite_statement();
     }
     for (auto& [kind, group] : groups_) {
       PlacedTouch together{group.touch, by_block(coalesced(group.bytes)), true,
@@ -161,20 +162,17 @@ class PollyReader {
 
   void read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
             uint32_t number, PlacedTouches& placed) {
-    const isl::map relation =
-        access.getLatestAccessRelation().intersect_domain(statement.getDomain());
-    const isl::set bytes = all_bytes(relation.range().intersect_params(box_), number);
+    const isl::map bytes =
+        all_bytes(access.getLatestAccessRelation().intersect_domain(statement.getDomain()), number);
     if (access.isAffine() && !involves_foreign(bytes)) {
       const bool certain = access.isMustWrite();
-      const auto [at, is_new] = groups_.try_emplace(kind_of(form_.touches[number], certain));
-      Group& group = at->second;
-      if (is_new)
-        group = {number, bytes, certain ? std::string() : guard_reason(form_, number)};
-      else
-        group.bytes = group.bytes.unite(bytes);
+      const Kind kind = kind_of(form_.touches[number], certain);
+      groups_.try_emplace(kind, Group{number, {}, certain ? "" : guard_reason(form_, number)});
+      isl::map& together = of_statement_[kind];
+      together = together.is_null() ? bytes : together.unite(bytes);
       return;
     }
-    const isl::map places = by_block(bytes);
+    const isl::map places = by_block(bytes.range().intersect_params(box_));
     if (access.isAffine() && !places.is_null()) {
       placed.touches.push_back({number, places, false, false, reason_for(store, form_, number)});
       return;
@@ -187,22 +185,32 @@ class PollyReader {
     placed.touches.push_back(std::move(touch));
   }
 
+  // unite_statement() moves what one statement touches to the groups. Within it, neighbouring
+  // bytes coalesce before its loops are projected out.
+  void unite_statement() {
+    for (auto& [kind, bytes] : of_statement_) {
+      const isl::set all = coalesced(bytes).range().intersect_params(box_);
+      isl::set& together = groups_.at(kind).bytes;
+      together = together.is_null() ? all : together.unite(all);
+    }
+    of_statement_.clear();
+  }
+
   // all_bytes() turns the first bytes of an access into all its bytes.
-  isl::set all_bytes(const isl::set& first, uint32_t touch) const {
+  isl::map all_bytes(const isl::map& first, uint32_t touch) const {
     const uint32_t bytes = form_.touches[touch].bytes;
-    isl_set* moved = isl_set_copy(first.get());
-    moved = isl_set_set_tuple_name(moved, "A");
-    return isl::manage(moved).apply(
+    isl_map* named = isl_map_set_tuple_name(isl_map_copy(first.get()), isl_dim_out, "A");
+    return isl::manage(named).apply_range(
         isl::map(scop_.getIslCtx(), fmt::format("{{ A[o] -> A[p] : o <= p < o + {} }}", bytes)));
   }
 
-  bool involves_foreign(const isl::set& bytes) const {
-    const isl_size count = isl_set_dim(bytes.get(), isl_dim_param);
+  bool involves_foreign(const isl::map& bytes) const {
+    const isl_size count = isl_map_dim(bytes.get(), isl_dim_param);
     for (isl_size i = 0; i < count; ++i) {
-      const isl::id id = isl::manage(isl_set_get_dim_id(bytes.get(), isl_dim_param, unsigned(i)));
+      const isl::id id = isl::manage(isl_map_get_dim_id(bytes.get(), isl_dim_param, unsigned(i)));
       const auto is_it = [&](const isl::id& known) { return known.get() == id.get(); };
       if (any_of(block_, is_it) || any_of(thread_, is_it)) continue;
-      if (isl_set_involves_dims(bytes.get(), isl_dim_param, unsigned(i), 1) != isl_bool_false) {
+      if (isl_map_involves_dims(bytes.get(), isl_dim_param, unsigned(i), 1) != isl_bool_false) {
         return true;
       }
     }
@@ -245,7 +253,8 @@ class PollyReader {
   std::array<isl::id, 3> block_;
   std::array<isl::id, 3> thread_;
   std::map<Kind, Group> groups_;
-  isl::set box_;  // of parameters: what holds of them in this launch
+  std::map<Kind, isl::map> of_statement_;  // of the statement that is being read
+  isl::set box_;                           // of parameters: what holds of them in this launch
 };
 
 }  // namespace
