@@ -135,6 +135,23 @@ TEST(LiftBits, LogicOfThreeOperandsFollowsItsTable) {
   }
 }
 
+TEST(LiftBits, MasksAndExtensions) {
+  const Operation clamp("bmsk.clamp.b32 %r9, %r0, %r1;", "%r9");
+  const Operation wrap("bmsk.wrap.b32 %r9, %r0, %r1;", "%r9");
+  const Operation extend("szext.clamp.s32 %r9, %r0, %r1;", "%r9");
+  const Operation extend_zero("szext.wrap.u32 %r9, %r0, %r1;", "%r9");
+  EXPECT_EQ(clamp(4, 8), 0xFF0U);
+  EXPECT_EQ(clamp(28, 8), 0xF0000000U);
+  EXPECT_EQ(clamp(32, 8), 0U);
+  EXPECT_EQ(clamp(0, 40), 0xFFFFFFFFU);
+  EXPECT_EQ(wrap(33, 33), 2U);
+  EXPECT_EQ(extend(0xF8, 4), 0xFFFFFFF8U);
+  EXPECT_EQ(extend(0xF7, 4), 7U);
+  EXPECT_EQ(extend(0x80000000, 32), 0x80000000U);
+  EXPECT_EQ(extend(0xFF, 0), 0U);
+  EXPECT_EQ(extend_zero(0xFFF, 36), 0xFU);
+}
+
 TEST(LiftBits, MovesPackAndUnpack) {
   const Operation pack("mov.b64 %rd9, {%r0, %r1};", "%rd9");
   const Operation unpack("mov.b64 {%r8, %r9}, %rd0;", "%r9");

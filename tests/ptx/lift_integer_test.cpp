@@ -206,6 +206,8 @@ TEST(LiftInteger, CarriesRunThroughChains) {
 TEST(LiftInteger, SumOfAbsoluteDifferencesAndDotProducts) {
   const Operation sad("sad.s32 %r9, %r0, %r1, %r2;", "%r9");
   const Operation dot("dp4a.s32.u32 %r9, %r0, %r1, %r2;", "%r9");
+  const Operation dot_pairs("dp2a.hi.s32.s32 %r9, %r0, %r1, %r2;", "%r9");
+  EXPECT_EQ(dot_pairs(0xFFFE0003, 0x05FC0000, 100), 100U - 2 * 5 + 3 * -4);
   const Operation narrow("mul24.lo.s32 %r9, %r0, %r1;", "%r9");
   const Operation narrow_high("mul24.hi.u32 %r9, %r0, %r1;", "%r9");
   for (uint64_t a : integer_edges()) {

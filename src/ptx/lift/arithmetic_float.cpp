@@ -11,17 +11,25 @@ namespace sluice::ptx::lift_detail {
 
 namespace {
 
-// fma_f16() is exact in double up to the last rounding: a product of halves has 22 bits, and
-// where the sum needs more than 53 it lies far from any midpoint of two halves.
-llvm::Value* fma_f16(InstructionLifter& lifter, llvm::Value* a, llvm::Value* b, llvm::Value* c) {
+// fma_narrow() is the fused operation on f16 and bf16: the product is exact in double, the sum
+// exact as two doubles, and a float rounded to odd leaves the last rounding as it should be.
+llvm::Value* fma_narrow(InstructionLifter& lifter, const Lanes& sources) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Type* wide = a->getType()->getWithNewType(ir.getDoubleTy());
-  llvm::Value* product = ir.CreateFMul(ir.CreateFPExt(a, wide), ir.CreateFPExt(b, wide));
-  return narrow_to_half(lifter, ir.CreateFAdd(product, ir.CreateFPExt(c, wide)));
+  auto wide = [&](size_t i) { return ir.CreateFPExt(sources[i], ir.getDoubleTy()); };
+  const ExactSum exact = two_sum(lifter, ir.CreateFMul(wide(0), wide(1)), wide(2));
+  llvm::Value* odd = narrow(lifter, exact, ir.getFloatTy(), "odd");
+  return sources[0]->getType()->isHalfTy() ? ir.CreateFPTrunc(odd, ir.getHalfTy()) : odd;
 }
 
 bool is_directed(const FloatMode& mode) {
   return !mode.rounding.empty();
+}
+
+// Only the operations on .f32 (and sums of .f64) are lifted in directed roundings.
+FloatMode take_arithmetic_mode(InstructionLifter& lifter, ScalarType type) {
+  const FloatMode mode = take_float_mode(lifter, type);
+  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  return mode;
 }
 
 }  // namespace
@@ -29,41 +37,31 @@ bool is_directed(const FloatMode& mode) {
 void lift_float_add_sub(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
   if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
-  llvm::Value* left = read_float(lifter, 1, mode);
-  llvm::Value* right = read_float(lifter, 2, mode);
   const bool adds = lifter.info().opcode == Opcode::add;
-  llvm::Value* result = nullptr;
-  if (is_directed(mode)) {
-    if (!adds) right = lifter.ir().CreateFNeg(right);
-    result = directed_add(lifter, left, right, mode.rounding);
-  } else {
-    result = adds ? lifter.ir().CreateFAdd(left, right) : lifter.ir().CreateFSub(left, right);
-  }
-  write_float(lifter, 0, result, mode);
+  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    llvm::IRBuilder<>& ir = lifter.ir();
+    llvm::Value* right = adds ? sources[1] : ir.CreateFNeg(sources[1]);
+    if (is_directed(mode)) return directed_add(lifter, sources[0], right, mode.rounding);
+    return adds ? ir.CreateFAdd(sources[0], right) : ir.CreateFSub(sources[0], sources[1]);
+  });
 }
 
 void lift_float_mul(InstructionLifter& lifter, ScalarType type) {
-  const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
-  llvm::Value* left = read_float(lifter, 1, mode);
-  llvm::Value* right = read_float(lifter, 2, mode);
-  write_float(lifter, 0,
-              is_directed(mode) ? directed_mul(lifter, left, right, mode.rounding)
-                                : lifter.ir().CreateFMul(left, right),
-              mode);
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
+  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    return is_directed(mode) ? directed_mul(lifter, sources[0], sources[1], mode.rounding)
+                             : lifter.ir().CreateFMul(sources[0], sources[1]);
+  });
 }
 
 void lift_float_div(InstructionLifter& lifter, ScalarType type) {
   // The approximate forms may err by two units in the last place; the exact quotient is within.
   lifter.modifiers.take_any({"approx", "full"});
-  const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
-  llvm::Value* left = read_float(lifter, 1, mode);
-  llvm::Value* right = read_float(lifter, 2, mode);
-  write_float(lifter, 0,
-              is_directed(mode) ? directed_div(lifter, left, right, mode.rounding)
-                                : lifter.ir().CreateFDiv(left, right),
-              mode);
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
+  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    return is_directed(mode) ? directed_div(lifter, sources[0], sources[1], mode.rounding)
+                             : lifter.ir().CreateFDiv(sources[0], sources[1]);
+  });
 }
 
 void lift_fma(InstructionLifter& lifter) {
@@ -71,51 +69,46 @@ void lift_fma(InstructionLifter& lifter) {
 }
 
 void lift_float_fma(InstructionLifter& lifter, ScalarType type) {
-  const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
-  llvm::Value* a = read_float(lifter, 1, mode);
-  llvm::Value* b = read_float(lifter, 2, mode);
-  llvm::Value* c = read_float(lifter, 3, mode);
-  llvm::Value* result = nullptr;
-  if (is_directed(mode)) {
-    result = directed_fma(lifter, a, b, c, mode.rounding);
-  } else if (a->getType()->getScalarType()->isHalfTy()) {
-    result = fma_f16(lifter, a, b, c);
-  } else {
-    result = lifter.intrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
-  }
-  write_float(lifter, 0, result, mode);
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
+  lift_lanes(lifter, mode, 3, [&](const Lanes& sources) {
+    if (is_directed(mode)) {
+      return directed_fma(lifter, sources[0], sources[1], sources[2], mode.rounding);
+    }
+    if (type != ScalarType::f32 && type != ScalarType::f64) return fma_narrow(lifter, sources);
+    return lifter.intrinsic(llvm::Intrinsic::fma, {sources[0]->getType()},
+                            {sources[0], sources[1], sources[2]});
+  });
 }
 
 void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
   const bool keeps_nan = lifter.modifiers.take("NaN");
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  llvm::Value* left = read_float(lifter, 1, mode);
-  llvm::Value* right = read_float(lifter, 2, mode);
+  const auto id =
+      lifter.info().opcode == Opcode::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum;
   // minimum and maximum order -0 below +0 as PTX does, and give NaN where an operand is one;
   // without .NaN the other operand wins then.
-  llvm::Value* result = lifter.intrinsic(
-      lifter.info().opcode == Opcode::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum,
-      {left->getType()}, {left, right});
-  if (!keeps_nan) {
-    result = lifter.ir().CreateSelect(is_nan(lifter, right), left, result);
-    result = lifter.ir().CreateSelect(is_nan(lifter, left), right, result);
-  }
-  write_float(lifter, 0, result, mode);
+  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    llvm::Value* result = lifter.intrinsic(id, {sources[0]->getType()}, {sources[0], sources[1]});
+    if (keeps_nan) return result;
+    result = lifter.ir().CreateSelect(is_nan(lifter, sources[1]), sources[0], result);
+    return lifter.ir().CreateSelect(is_nan(lifter, sources[0]), sources[1], result);
+  });
 }
 
 void lift_float_abs(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  llvm::Value* value = read_float(lifter, 1, mode);
-  lifter.write(0, lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}), type);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return lifter.intrinsic(llvm::Intrinsic::fabs, {sources[0]->getType()}, {sources[0]});
+  });
 }
 
 void lift_float_neg(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  lifter.write(0, lifter.ir().CreateFNeg(read_float(lifter, 1, mode)), type);
+  lift_lanes(lifter, mode, 1,
+             [&](const Lanes& sources) { return lifter.ir().CreateFNeg(sources[0]); });
 }
 
 void lift_copysign(InstructionLifter& lifter) {

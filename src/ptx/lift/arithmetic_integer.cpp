@@ -133,24 +133,29 @@ void lift_sad(InstructionLifter& lifter) {
 }
 
 void lift_dot_product(InstructionLifter& lifter) {
+  const bool pairs = lifter.info().opcode == Opcode::dp2a;
+  const auto part = pairs ? lifter.modifiers.take_any({"lo", "hi"}) : std::nullopt;
   const ScalarType left_type = lifter.take_type();
   const ScalarType right_type = lifter.take_type();
-  if (bit_width(left_type) != 32 || bit_width(right_type) != 32) {
-    lifter.refuse_invalid("it needs types of 32 bits");
+  if (bit_width(left_type) != 32 || bit_width(right_type) != 32 || pairs != part.has_value()) {
+    lifter.refuse_invalid("it needs types of 32 bits, and dp2a .lo or .hi");
   }
   llvm::IRBuilder<>& ir = lifter.ir();
-  auto byte_of = [&](llvm::Value* word, unsigned byte, bool with_sign) {
-    llvm::Value* high = ir.CreateShl(word, 24 - 8 * byte);
-    return with_sign ? ir.CreateAShr(high, 24) : ir.CreateLShr(high, 24);
+  auto field = [&](llvm::Value* word, unsigned width, unsigned index, bool with_sign) {
+    llvm::Value* high = ir.CreateShl(word, 32 - width * (index + 1));
+    return with_sign ? ir.CreateAShr(high, 32 - width) : ir.CreateLShr(high, 32 - width);
   };
   llvm::Value* left = lifter.read(1, left_type);
   llvm::Value* right = lifter.read(2, right_type);
   const bool any_signed = is_signed(left_type) || is_signed(right_type);
   const ScalarType result_type = any_signed ? ScalarType::s32 : ScalarType::u32;
   llvm::Value* sum = lifter.read(3, result_type);
-  for (unsigned byte = 0; byte < 4; ++byte) {
-    sum = ir.CreateAdd(sum, ir.CreateMul(byte_of(left, byte, is_signed(left_type)),
-                                         byte_of(right, byte, is_signed(right_type))));
+  // dp4a multiplies bytes by bytes, dp2a halves by the lower or upper two bytes.
+  const unsigned first_byte = part == "hi" ? 2 : 0;
+  for (unsigned i = 0; i < (pairs ? 2U : 4U); ++i) {
+    llvm::Value* product = ir.CreateMul(field(left, pairs ? 16 : 8, i, is_signed(left_type)),
+                                        field(right, 8, first_byte + i, is_signed(right_type)));
+    sum = ir.CreateAdd(sum, product);
   }
   lifter.write(0, sum, result_type);
 }

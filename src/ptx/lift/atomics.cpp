@@ -1,5 +1,6 @@
 // atom and red.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/float_helpers.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -10,8 +11,8 @@ using Operation = llvm::AtomicRMWInst::BinOp;
 Operation find_operation(InstructionLifter& lifter, std::string_view operation, ScalarType type) {
   using B = llvm::AtomicRMWInst;
   if (operation == "exch") return B::Xchg;
-  if (is_float(type) || type == ScalarType::f16x2) {
-    if (operation == "add" && type != ScalarType::bf16) return B::FAdd;
+  if (is_float(type)) {
+    if (operation == "add") return B::FAdd;
     lifter.refuse_unimplemented("this operation on floats is not lifted yet");
   }
   if (operation == "add") return B::Add;
@@ -32,6 +33,36 @@ llvm::AtomicOrdering take_ordering(InstructionLifter& lifter) {
   if (order == "release") return llvm::AtomicOrdering::Release;
   if (order == "acq_rel") return llvm::AtomicOrdering::AcquireRelease;
   return llvm::AtomicOrdering::Monotonic;
+}
+
+// add_narrow() adds f16, bf16 and packed types by comparing and swapping, since few backends know
+// such an atomic addition.
+llvm::Value* add_narrow(InstructionLifter& lifter, llvm::Value* pointer, llvm::Value* operand,
+                        ScalarType type, llvm::AtomicOrdering ordering) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const Lanes addends = split(lifter, operand, type);
+  const llvm::Align alignment(size_in_bytes(type));
+  llvm::Type* bits_type = ir.getIntNTy(bit_width(type));
+  llvm::LoadInst* first = lifter.tag(ir.CreateAlignedLoad(bits_type, pointer, alignment));
+  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  llvm::BasicBlock* before = ir.GetInsertBlock();
+  llvm::BasicBlock* loop = lifter.function().new_block("add");
+  llvm::BasicBlock* done = lifter.function().new_block("added");
+  ir.CreateBr(loop);
+  lifter.function().start(loop);
+  llvm::PHINode* old = ir.CreatePHI(bits_type, 2);
+  Lanes sums = split(lifter, lifter.from_bits(old, value_type(lifter.context(), type)), type);
+  for (size_t i = 0; i < sums.size(); ++i)
+    sums[i] = ir.CreateFAdd(sums[i], addends[i]);
+  llvm::Value* sum = lifter.to_bits(join(lifter, sums, type));
+  llvm::Value* pair = lifter.tag(
+      ir.CreateAtomicCmpXchg(pointer, old, sum, alignment, ordering,
+                             llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
+  old->addIncoming(first, before);
+  old->addIncoming(ir.CreateExtractValue(pair, 0), loop);
+  ir.CreateCondBr(ir.CreateExtractValue(pair, 1), done, loop);
+  lifter.function().start(done);
+  return lifter.from_bits(old, value_type(lifter.context(), type));
 }
 
 }  // namespace
@@ -66,6 +97,9 @@ void lift_atom(InstructionLifter& lifter) {
         ir.CreateAtomicCmpXchg(pointer, lifter.to_bits(operand), replacement, alignment, ordering,
                                llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
     result = lifter.from_bits(ir.CreateExtractValue(pair, 0), value);
+  } else if (*operation == "add" && is_float(lane_type(type)) && bit_width(type) <= 32 &&
+             type != ScalarType::f32) {
+    result = add_narrow(lifter, pointer, operand, type, ordering);
   } else {
     const Operation rmw = find_operation(lifter, *operation, type);
     result = lifter.tag(ir.CreateAtomicRMW(rmw, pointer, operand, alignment, ordering));

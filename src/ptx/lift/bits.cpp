@@ -120,6 +120,39 @@ void lift_bfi(InstructionLifter& lifter) {
   lifter.write(0, ir.CreateOr(field, ir.CreateAnd(base, ir.CreateNot(mask))), type);
 }
 
+void lift_bmsk(InstructionLifter& lifter) {
+  const auto mode = lifter.modifiers.take_any({"clamp", "wrap"});
+  const ScalarType type = lifter.take_type();
+  if (!mode || type != ScalarType::b32) lifter.refuse_invalid("it needs .clamp or .wrap, and .b32");
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* position = lifter.read(1, ScalarType::u32);
+  llvm::Value* length = lifter.read(2, ScalarType::u32);
+  if (*mode == "wrap") {
+    position = ir.CreateAnd(position, 31);
+    length = ir.CreateAnd(length, 31);
+  }
+  lifter.write(0, clamped_shift(lifter, low_ones(lifter, length), position, true), type);
+}
+
+void lift_szext(InstructionLifter& lifter) {
+  const auto mode = lifter.modifiers.take_any({"clamp", "wrap"});
+  const ScalarType type = lifter.take_type();
+  if (!mode || bit_width(type) != 32) lifter.refuse_invalid("it needs .clamp or .wrap");
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, type);
+  llvm::Value* length = lifter.read(2, ScalarType::u32);
+  if (*mode == "wrap") length = ir.CreateAnd(length, 31);
+  llvm::Value* mask = low_ones(lifter, length);
+  llvm::Value* result = ir.CreateAnd(value, mask);
+  if (is_signed(type)) {
+    // The sign is the highest of the bits that are kept; of none it is zero.
+    llvm::Value* top = ir.CreateAnd(ir.CreateNot(ir.CreateLShr(mask, 1)), mask);
+    llvm::Value* negative = ir.CreateICmpNE(ir.CreateAnd(value, top), ir.getInt32(0));
+    result = ir.CreateSelect(negative, ir.CreateOr(result, ir.CreateNot(mask)), result);
+  }
+  lifter.write(0, result, type);
+}
+
 void lift_prmt(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   if (type != ScalarType::b32) lifter.refuse_invalid("it needs .b32");

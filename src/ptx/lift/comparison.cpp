@@ -38,7 +38,8 @@ Predicate float_predicate(std::string_view comparison) {
   return found == table.end() ? P::BAD_FCMP_PREDICATE : found->second;
 }
 
-llvm::Value* compare(InstructionLifter& lifter, ScalarType type) {
+// compare() gives one result for each lane.
+Lanes compare(InstructionLifter& lifter, ScalarType type) {
   const auto comparison =
       lifter.modifiers.take_any({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ",
                                  "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
@@ -49,17 +50,21 @@ llvm::Value* compare(InstructionLifter& lifter, ScalarType type) {
       lifter.refuse_invalid("integers have no ." + std::string(*comparison));
     }
     llvm::Value* left = lifter.read(1, type);
-    return lifter.ir().CreateICmp(predicate, left, lifter.read(2, type));
+    return {lifter.ir().CreateICmp(predicate, left, lifter.read(2, type))};
   }
-  if (type == ScalarType::f16x2) lifter.refuse_unimplemented("packed comparisons are not lifted");
   const Predicate predicate = float_predicate(*comparison);
   if (predicate == llvm::CmpInst::BAD_FCMP_PREDICATE) {
     lifter.refuse_invalid("floats have no ." + std::string(*comparison));
   }
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  llvm::Value* left = read_float(lifter, 1, mode);
-  return lifter.ir().CreateFCmp(predicate, left, read_float(lifter, 2, mode));
+  const Lanes left = read_lanes(lifter, 1, mode);
+  const Lanes right = read_lanes(lifter, 2, mode);
+  Lanes results;
+  for (size_t i = 0; i < left.size(); ++i) {
+    results.push_back(lifter.ir().CreateFCmp(predicate, left[i], right[i]));
+  }
+  return results;
 }
 
 // combine() joins a comparison with the predicate operand where .and, .or or .xor asks for it.
@@ -80,30 +85,51 @@ llvm::Value* combine(InstructionLifter& lifter, llvm::Value* result,
 void lift_setp(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   const auto with = lifter.modifiers.take_any({"and", "or", "xor"});
-  llvm::Value* result = compare(lifter, type);
+  const Lanes results = compare(lifter, type);
   const auto* pair = std::get_if<PairOperand>(&lifter.operand(0).value);
   if (pair == nullptr) {
-    return lifter.write(0, combine(lifter, result, with), ScalarType::pred);
+    if (results.size() > 1) lifter.refuse_invalid("a packed type needs a pair of predicates");
+    return lifter.write(0, combine(lifter, results[0], with), ScalarType::pred);
   }
-  // Both are computed before either is written, since the pair may overwrite the third operand.
-  llvm::Value* first = combine(lifter, result, with);
-  llvm::Value* second = combine(lifter, lifter.ir().CreateNot(result), with);
+  // The second predicate is the other lane's, or else the negated comparison's. Both are computed
+  // before either is written, since the pair may overwrite the third operand.
+  llvm::Value* other = results.size() > 1 ? results[1] : lifter.ir().CreateNot(results[0]);
+  llvm::Value* first = combine(lifter, results[0], with);
+  llvm::Value* second = combine(lifter, other, with);
   lifter.write_register(pair->first.name, first, ScalarType::pred);
   lifter.write_register(pair->second.name, second, ScalarType::pred);
 }
 
 void lift_set(InstructionLifter& lifter) {
+  llvm::IRBuilder<>& ir = lifter.ir();
   const ScalarType result_type = lifter.take_type();
   const ScalarType type = lifter.take_type();
   const auto with = lifter.modifiers.take_any({"and", "or", "xor"});
-  llvm::Value* result = combine(lifter, compare(lifter, type), with);
-  if (result_type == ScalarType::f32) {
-    lifter.write(0, lifter.ir().CreateUIToFP(result, lifter.ir().getFloatTy()), result_type);
-  } else if (is_integer(result_type) && bit_width(result_type) == 32) {
-    lifter.write(0, lifter.ir().CreateSExt(result, lifter.ir().getInt32Ty()), result_type);
-  } else {
-    lifter.refuse_unimplemented("only results of .u32, .s32 and .f32 are lifted");
+  Lanes results = compare(lifter, type);
+  for (llvm::Value*& result : results)
+    result = combine(lifter, result, with);
+  const ScalarType element = lane_type(result_type);
+  if (is_float(element)) {
+    // True is 1.0. Lanes of bf16 are computed as floats.
+    if (results.size() != (element == result_type ? 1 : 2)) {
+      lifter.refuse_invalid("one of its types is packed and the other is not");
+    }
+    llvm::Type* computed =
+        element == ScalarType::bf16 ? ir.getFloatTy() : value_type(lifter.context(), element);
+    for (llvm::Value*& result : results)
+      result = ir.CreateUIToFP(result, computed);
+    return lifter.write(0, join(lifter, results, result_type), result_type);
   }
+  if (!is_integer(result_type)) lifter.refuse_unsupported("its result type is not supported");
+  // True is all ones, in each half where the sources are packed.
+  llvm::Type* whole = ir.getIntNTy(bit_width(result_type));
+  llvm::Value* value = ir.CreateSExt(results[0], whole);
+  if (results.size() > 1) {
+    if (bit_width(result_type) != 32) lifter.refuse_invalid("its result type is too narrow");
+    llvm::Value* high = ir.CreateShl(ir.CreateSExt(results[1], whole), 16);
+    value = ir.CreateOr(ir.CreateAnd(value, ir.getInt32(0xFFFF)), high);
+  }
+  lifter.write(0, value, result_type);
 }
 
 void lift_selp(InstructionLifter& lifter) {

@@ -17,26 +17,8 @@ struct Conversion {
   std::string_view rounding;  // empty where none is written
   bool flush;
   bool saturate;
+  bool relu;
 };
-
-// bf16 is the upper half of an f32: widening is a shift.
-llvm::Value* widen_bf16(InstructionLifter& lifter, llvm::Value* bits) {
-  llvm::IRBuilder<>& ir = lifter.ir();
-  return ir.CreateBitCast(ir.CreateShl(ir.CreateZExt(bits, ir.getInt32Ty()), 16), ir.getFloatTy());
-}
-
-// narrow_bf16() rounds to nearest even (or towards zero); NaN becomes PTX's canonical one.
-llvm::Value* narrow_bf16(InstructionLifter& lifter, llvm::Value* value, bool to_zero) {
-  llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* bits = ir.CreateBitCast(value, ir.getInt32Ty());
-  llvm::Value* rounded = bits;
-  if (!to_zero) {
-    llvm::Value* odd = ir.CreateAnd(ir.CreateLShr(bits, 16), 1);
-    rounded = ir.CreateAdd(bits, ir.CreateAdd(odd, ir.getInt32(0x7FFF)));
-  }
-  llvm::Value* upper = ir.CreateTrunc(ir.CreateLShr(rounded, 16), ir.getInt16Ty());
-  return ir.CreateSelect(is_nan(lifter, value), ir.getInt16(0x7FFF), upper);
-}
 
 void integer_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::IRBuilder<>& ir = lifter.ir();
@@ -110,6 +92,7 @@ void write_destination_float(InstructionLifter& lifter, llvm::Value* value,
                              const Conversion& conversion) {
   if (conversion.flush && conversion.to == ScalarType::f32) value = flush(lifter, value);
   if (conversion.saturate) value = saturate(lifter, value);
+  if (conversion.relu) value = relu(lifter, value);
   lifter.write(0, value, conversion.to);
 }
 
@@ -117,18 +100,30 @@ bool is_directed(std::string_view rounding) {
   return rounding == "rz" || rounding == "rm" || rounding == "rp";
 }
 
+void float_to_bf16(InstructionLifter& lifter, llvm::Value* value, const Conversion& conversion) {
+  const bool to_zero = conversion.rounding == "rz";
+  if (is_directed(conversion.rounding) && !to_zero) {
+    lifter.refuse_unimplemented("only .rn and .rz are lifted to .bf16");
+  }
+  if (is_integral(conversion.rounding)) {
+    value = round_to_integral(lifter, value, conversion.rounding);
+  }
+  llvm::Type* single = lifter.ir().getFloatTy();
+  if (value->getType()->isHalfTy()) value = lifter.ir().CreateFPExt(value, single);
+  if (value->getType()->isDoubleTy()) {
+    value = narrow(lifter, {value, nullptr}, single, to_zero ? "rz" : "odd");
+  }
+  if (conversion.saturate) value = saturate(lifter, value);
+  if (conversion.relu) value = relu(lifter, value);
+  lifter.write(0, narrow_bf16(lifter, value, to_zero), conversion.to);
+}
+
 void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Value* value = read_source_float(lifter, conversion);
   const bool directed =
       conversion.rounding == "rz" || conversion.rounding == "rm" || conversion.rounding == "rp";
-  if (conversion.to == ScalarType::bf16) {
-    if (conversion.from != ScalarType::f32 || conversion.saturate ||
-        (directed && conversion.rounding != "rz")) {
-      lifter.refuse_unimplemented("only .rn and .rz of .f32 are lifted to .bf16");
-    }
-    return lifter.write(0, narrow_bf16(lifter, value, directed), conversion.to);
-  }
+  if (conversion.to == ScalarType::bf16) return float_to_bf16(lifter, value, conversion);
   llvm::Type* to = value_type(lifter.context(), conversion.to);
   if (is_integral(conversion.rounding)) {
     value = round_to_integral(lifter, value, conversion.rounding);
@@ -150,10 +145,6 @@ void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
 
 void integer_to_float(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  if (conversion.to == ScalarType::bf16 || conversion.to == ScalarType::f16x2) {
-    lifter.refuse_unimplemented("integers to ." + std::string(name(conversion.to)) +
-                                " are not lifted yet");
-  }
   const unsigned digits = conversion.to == ScalarType::f64   ? 53
                           : conversion.to == ScalarType::f32 ? 24
                                                              : 11;
@@ -161,14 +152,47 @@ void integer_to_float(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::Value* value = lifter.read(1, conversion.from);
   llvm::Type* to = value_type(lifter.context(), conversion.to);
   const bool with_sign = is_signed(conversion.from);
-  if (!exact && is_directed(conversion.rounding)) {
+  const bool directed = is_directed(conversion.rounding);
+  if (conversion.to == ScalarType::bf16 || (!exact && directed)) {
     llvm::Type* wide = ir.getInt64Ty();
     value = with_sign ? ir.CreateSExt(value, wide) : ir.CreateZExt(value, wide);
-    value = narrow(lifter, exact_integer(lifter, value, with_sign), to, conversion.rounding);
+    const ExactSum sum = exact_integer(lifter, value, with_sign);
+    if (conversion.to == ScalarType::bf16) {
+      value = narrow(lifter, sum, ir.getFloatTy(), directed ? conversion.rounding : "odd");
+      return float_to_bf16(lifter, value, conversion);
+    }
+    value = narrow(lifter, sum, to, conversion.rounding);
   } else {
     value = with_sign ? ir.CreateSIToFP(value, to) : ir.CreateUIToFP(value, to);
   }
   write_destination_float(lifter, value, conversion);
+}
+
+}  // namespace
+
+namespace {
+
+// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half, b the lower.
+void pack_floats(InstructionLifter& lifter, const Conversion& conversion) {
+  const bool to_zero = conversion.rounding == "rz";
+  if (conversion.from != ScalarType::f32 || (conversion.rounding != "rn" && !to_zero)) {
+    lifter.refuse_unimplemented("only .rn and .rz of .f32 are packed");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* halves[2];
+  for (size_t i = 0; i < 2; ++i) {
+    llvm::Value* value = lifter.read(2 - i, conversion.from);
+    if (conversion.saturate) value = saturate(lifter, value);
+    if (conversion.relu) value = relu(lifter, value);
+    if (conversion.to == ScalarType::bf16x2) {
+      value = narrow_bf16(lifter, value, to_zero);
+    } else {
+      value = to_zero ? narrow(lifter, {value, nullptr}, ir.getHalfTy(), "rz")
+                      : ir.CreateFPTrunc(value, ir.getHalfTy());
+    }
+    halves[i] = ir.CreateZExt(lifter.to_bits(value), ir.getInt32Ty());
+  }
+  lifter.write(0, ir.CreateOr(halves[0], ir.CreateShl(halves[1], 16)), conversion.to);
 }
 
 }  // namespace
@@ -181,6 +205,11 @@ void lift_cvt(InstructionLifter& lifter) {
       lifter.modifiers.take_any({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"}).value_or("");
   conversion.flush = lifter.modifiers.take("ftz");
   conversion.saturate = lifter.modifiers.take("sat");
+  conversion.relu = lifter.modifiers.take("relu");
+  if (lifter.operand_count() == 3) {
+    if (lane_type(conversion.to) == conversion.to) lifter.refuse_invalid("its type is not packed");
+    return pack_floats(lifter, conversion);
+  }
   const bool to_float = is_float(conversion.to);
   const bool from_float = is_float(conversion.from);
   if ((!to_float && !is_integer(conversion.to)) || (!from_float && !is_integer(conversion.from))) {

@@ -65,14 +65,21 @@ llvm::Value* step(InstructionLifter& lifter, llvm::Value* nearest, llvm::Value* 
   llvm::Value* bits = lifter.to_bits(nearest);
   llvm::Type* type = bits->getType();
   llvm::Value* negative = is_negative(lifter, nearest);
+  llvm::Constant* one = lifter.integer(type, 1);
   llvm::Value* wrong = rounding == "rm" ? below : above;
-  if (rounding == "rz") wrong = ir.CreateSelect(negative, above, below);
   // Towards zero is one less in the bits, away from it one more. Nearest never loses the sign of
   // a result that is not zero, so that a zero steps away from zero on its own side.
-  llvm::Value* inward = ir.getTrue();
+  llvm::Value* inward = negative;
   if (rounding == "rm") inward = ir.CreateNot(negative);
-  if (rounding == "rp") inward = negative;
-  llvm::Constant* one = lifter.integer(type, 1);
+  if (rounding == "rz") {
+    wrong = ir.CreateSelect(negative, above, below);
+    inward = ir.getTrue();
+  }
+  if (rounding == "odd") {
+    llvm::Value* even = ir.CreateICmpEQ(ir.CreateAnd(bits, one), lifter.integer(type, 0));
+    wrong = ir.CreateAnd(even, ir.CreateOr(above, below));
+    inward = ir.CreateSelect(negative, above, below);
+  }
   llvm::Value* stepped = ir.CreateSelect(inward, ir.CreateSub(bits, one), ir.CreateAdd(bits, one));
   return lifter.from_bits(ir.CreateSelect(wrong, stepped, bits), nearest->getType());
 }
@@ -102,25 +109,7 @@ llvm::Value* narrow(InstructionLifter& lifter, const ExactSum& exact, llvm::Type
 
 llvm::Value* narrow_to_half(InstructionLifter& lifter, llvm::Value* value) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  auto like = [&](llvm::Type* element) -> llvm::Type* {
-    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-    return vector == nullptr ? element
-                             : llvm::FixedVectorType::get(element, vector->getNumElements());
-  };
-  llvm::Type* wide = value->getType();
-  llvm::Type* bits_type = like(ir.getInt32Ty());
-  llvm::Value* rounded = ir.CreateFPTrunc(value, like(ir.getFloatTy()));
-  llvm::Value* back = ir.CreateFPExt(rounded, wide);
-  llvm::Value* bits = ir.CreateBitCast(rounded, bits_type);
-  llvm::Constant* one = lifter.integer(bits_type, 1);
-  llvm::Value* even = ir.CreateICmpEQ(ir.CreateAnd(bits, one), lifter.integer(bits_type, 0));
-  llvm::Value* too_small =
-      ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {wide}, {back}),
-                       lifter.intrinsic(llvm::Intrinsic::fabs, {wide}, {value}));
-  llvm::Value* odd = ir.CreateSelect(too_small, ir.CreateAdd(bits, one), ir.CreateSub(bits, one));
-  llvm::Value* adjust = ir.CreateAnd(even, ir.CreateFCmpONE(back, value));
-  llvm::Value* single = ir.CreateBitCast(ir.CreateSelect(adjust, odd, bits), rounded->getType());
-  return ir.CreateFPTrunc(single, like(ir.getHalfTy()));
+  return ir.CreateFPTrunc(narrow(lifter, {value, nullptr}, ir.getFloatTy(), "odd"), ir.getHalfTy());
 }
 
 llvm::Value* directed_add(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,

@@ -23,7 +23,9 @@ ExactSum two_sum(InstructionLifter& lifter, llvm::Value* left, llvm::Value* righ
 // exact_integer() is a 64-bit integer as a sum.
 ExactSum exact_integer(InstructionLifter& lifter, llvm::Value* value, bool with_sign);
 
-// step() moves the nearest value to its neighbour where `rounding` (rz, rm or rp) wants it.
+// step() moves the nearest value to its neighbour where `rounding` wants it: rz, rm, rp, or "odd",
+// which makes the last bit odd wherever the result is not exact, so that a second rounding to a
+// narrower type gives what a single one would.
 // `above` and `below` say whether the exact result lies above or below `nearest`.
 llvm::Value* step(InstructionLifter& lifter, llvm::Value* nearest, llvm::Value* above,
                   llvm::Value* below, std::string_view rounding);
@@ -32,8 +34,8 @@ llvm::Value* step(InstructionLifter& lifter, llvm::Value* nearest, llvm::Value* 
 llvm::Value* narrow(InstructionLifter& lifter, const ExactSum& exact, llvm::Type* type,
                     std::string_view rounding);
 
-// narrow_to_half() rounds doubles to halves, to nearest even and only once, through a float
-// rounded to odd: CPUs convert only float to half.
+// narrow_to_half() rounds a double to half, to nearest even and only once, through a float rounded
+// to odd: CPUs convert only float to half.
 llvm::Value* narrow_to_half(InstructionLifter& lifter, llvm::Value* value);
 
 // The operations in a directed rounding: f32 all, f64 only directed_add().

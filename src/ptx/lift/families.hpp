@@ -24,7 +24,7 @@ void lift_integer_abs(InstructionLifter& lifter, ScalarType type);
 void lift_integer_neg(InstructionLifter& lifter, ScalarType type);
 void lift_mul24(InstructionLifter& lifter);
 void lift_sad(InstructionLifter& lifter);
-void lift_dot_product(InstructionLifter& lifter);
+void lift_dot_product(InstructionLifter& lifter);  // dp4a dp2a
 
 // division.cpp, carry.cpp
 void lift_integer_div(InstructionLifter& lifter, ScalarType type);
@@ -63,6 +63,8 @@ void lift_brev(InstructionLifter& lifter);
 void lift_bfind(InstructionLifter& lifter);
 void lift_bfe(InstructionLifter& lifter);
 void lift_bfi(InstructionLifter& lifter);
+void lift_bmsk(InstructionLifter& lifter);
+void lift_szext(InstructionLifter& lifter);
 void lift_prmt(InstructionLifter& lifter);
 
 // comparison.cpp

@@ -33,6 +33,25 @@ void lift_gross_approximation(InstructionLifter& lifter, Function function) {
   lifter.write(0, upper_half(lifter, flush(lifter, function(value))), ScalarType::f64);
 }
 
+// tanh x = 1 - 2 / (2^(x * 2 log2 e) + 1), in double, which keeps full float precision down to
+// 2^-12; below that tanh x is x to within 2^-25.
+llvm::Value* hyperbolic_tangent(InstructionLifter& lifter, llvm::Value* value) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Type* wide = ir.getDoubleTy();
+  llvm::Value* exponent =
+      ir.CreateFMul(ir.CreateFPExt(value, wide), llvm::ConstantFP::get(wide, 2.8853900817779268));
+  llvm::Value* power = lifter.intrinsic(llvm::Intrinsic::exp2, {wide}, {exponent});
+  llvm::Constant* one = llvm::ConstantFP::get(wide, 1.0);
+  llvm::Value* result = ir.CreateFSub(
+      one, ir.CreateFDiv(llvm::ConstantFP::get(wide, 2.0), ir.CreateFAdd(power, one)));
+  llvm::Value* narrowed = value->getType()->isHalfTy() ? narrow_to_half(lifter, result)
+                                                       : ir.CreateFPTrunc(result, value->getType());
+  llvm::Value* small =
+      ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}),
+                       llvm::ConstantFP::get(value->getType(), 0x1p-12));
+  return ir.CreateSelect(small, value, narrowed);
+}
+
 }  // namespace
 
 void lift_reciprocal(InstructionLifter& lifter) {
@@ -45,12 +64,11 @@ void lift_reciprocal(InstructionLifter& lifter) {
   }
   const FloatMode mode = take_float_mode(lifter, type);
   if (type != ScalarType::f32) refuse_directed(lifter, mode);
-  llvm::Value* value = read_float(lifter, 1, mode);
-  llvm::Constant* one = llvm::ConstantFP::get(value->getType(), 1.0);
-  write_float(lifter, 0,
-              mode.rounding.empty() ? reciprocal(lifter, value)
-                                    : directed_div(lifter, one, value, mode.rounding),
-              mode);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    llvm::Constant* one = llvm::ConstantFP::get(sources[0]->getType(), 1.0);
+    return mode.rounding.empty() ? reciprocal(lifter, sources[0])
+                                 : directed_div(lifter, one, sources[0], mode.rounding);
+  });
 }
 
 void lift_sqrt(InstructionLifter& lifter) {
@@ -58,11 +76,10 @@ void lift_sqrt(InstructionLifter& lifter) {
   lifter.modifiers.take("approx");
   const FloatMode mode = take_float_mode(lifter, type);
   if (type != ScalarType::f32) refuse_directed(lifter, mode);
-  llvm::Value* value = read_float(lifter, 1, mode);
-  write_float(lifter, 0,
-              mode.rounding.empty() ? square_root(lifter, value)
-                                    : directed_sqrt(lifter, value, mode.rounding),
-              mode);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return mode.rounding.empty() ? square_root(lifter, sources[0])
+                                 : directed_sqrt(lifter, sources[0], mode.rounding);
+  });
 }
 
 void lift_rsqrt(InstructionLifter& lifter) {
@@ -74,8 +91,9 @@ void lift_rsqrt(InstructionLifter& lifter) {
   }
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  llvm::Value* root = square_root(lifter, read_float(lifter, 1, mode));
-  write_float(lifter, 0, reciprocal(lifter, root), mode);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return reciprocal(lifter, square_root(lifter, sources[0]));
+  });
 }
 
 void lift_float_function(InstructionLifter& lifter) {
@@ -88,8 +106,9 @@ void lift_float_function(InstructionLifter& lifter) {
   if (lifter.info().opcode == Opcode::cos) id = llvm::Intrinsic::cos;
   if (lifter.info().opcode == Opcode::ex2) id = llvm::Intrinsic::exp2;
   if (lifter.info().opcode == Opcode::lg2) id = llvm::Intrinsic::log2;
-  llvm::Value* value = read_float(lifter, 1, mode);
-  write_float(lifter, 0, lifter.intrinsic(id, {value->getType()}, {value}), mode);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return lifter.intrinsic(id, {sources[0]->getType()}, {sources[0]});
+  });
 }
 
 void lift_tanh(InstructionLifter& lifter) {
@@ -97,24 +116,8 @@ void lift_tanh(InstructionLifter& lifter) {
   if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
   const FloatMode mode = take_float_mode(lifter, type);
   refuse_directed(lifter, mode);
-  if (type != ScalarType::f32) lifter.refuse_unimplemented("only .f32 is lifted yet");
-  llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* value = read_float(lifter, 1, mode);
-  llvm::Type* wide = ir.getDoubleTy();
-  // tanh x = 1 - 2 / (2^(x * 2 log2 e) + 1), in double, which keeps full float precision down to
-  // 2^-12; below that tanh x is x to within 2^-25.
-  llvm::Value* power =
-      lifter.intrinsic(llvm::Intrinsic::exp2, {wide},
-                       {ir.CreateFMul(ir.CreateFPExt(value, wide),
-                                      llvm::ConstantFP::get(wide, 2.8853900817779268))});
-  llvm::Constant* one = llvm::ConstantFP::get(wide, 1.0);
-  llvm::Value* result = ir.CreateFSub(
-      one, ir.CreateFDiv(llvm::ConstantFP::get(wide, 2.0), ir.CreateFAdd(power, one)));
-  llvm::Value* small =
-      ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}),
-                       llvm::ConstantFP::get(value->getType(), 0x1p-12));
-  write_float(lifter, 0, ir.CreateSelect(small, value, ir.CreateFPTrunc(result, value->getType())),
-              mode);
+  lift_lanes(lifter, mode, 1,
+             [&](const Lanes& sources) { return hyperbolic_tangent(lifter, sources[0]); });
 }
 
 }  // namespace sluice::ptx::lift_detail

@@ -155,9 +155,9 @@ void FunctionLifter::lift_statements(const std::vector<Statement>& statements) {
 void FunctionLifter::check(const Directive& directive) {
   // What these say changes no result: debug places, hints, limits that a launch is held to
   // elsewhere, lists that their labels have taken already.
-  static constexpr std::array<std::string_view, 11> harmless = {
-      "loc",     "file",         "pragma",       "branchtargets", "maxntid", "reqntid",
-      "maxnreg", "minnctapersm", "maxnctapersm", "noreturn",      "section"};
+  static constexpr std::array<std::string_view, 13> harmless = {
+      "loc",          "file",         "pragma",   "branchtargets", "maxntid",  "reqntid", "maxnreg",
+      "minnctapersm", "maxnctapersm", "noreturn", "callprototype", "noinline", "section"};
   if (std::find(harmless.begin(), harmless.end(), directive.name) != harmless.end()) return;
   throw Refusal{{ErrorKind::unsupported,
                  "directive '." + directive.name + "' is not supported",

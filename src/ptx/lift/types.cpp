@@ -58,14 +58,13 @@ llvm::Type* value_type(llvm::LLVMContext& context, ScalarType type) {
       return llvm::Type::getInt1Ty(context);
     case ScalarType::f16:
       return llvm::Type::getHalfTy(context);
-    case ScalarType::f16x2:
-      return llvm::FixedVectorType::get(llvm::Type::getHalfTy(context), 2);
     case ScalarType::f32:
       return llvm::Type::getFloatTy(context);
     case ScalarType::f64:
       return llvm::Type::getDoubleTy(context);
     case ScalarType::bf16:
     case ScalarType::bf16x2:
+    case ScalarType::f16x2:
       return llvm::Type::getIntNTy(context, bit_width(type));
     default:
       return is_integer(type) ? llvm::Type::getIntNTy(context, bit_width(type)) : nullptr;

@@ -27,8 +27,8 @@ bool is_float(ScalarType type);    // f16, bf16, f32, f64
 bool is_integer(ScalarType type);  // b*, u*, s* of 8 bits and more
 
 // value_type() is the LLVM type in which a value of `type` is computed: f32 and f64 as themselves,
-// f16 as half, f16x2 as a vector of two, pred as i1, all else (bf16 too, whose arithmetic the
-// lifter writes out) an integer of that width. Null for types without values.
+// f16 as half, pred as i1, all else (packed types and bf16 too, whose arithmetic the lifter writes
+// out) an integer of that width. Null for types without values.
 llvm::Type* value_type(llvm::LLVMContext& context, ScalarType type);
 
 // register_type() is the LLVM type in which a register of `type` is kept: float and double where
