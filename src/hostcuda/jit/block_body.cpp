@@ -4,6 +4,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "hostcuda/jit/inductions.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -42,6 +44,15 @@ std::vector<BasicBlock*> split_edges(BasicBlock* block) {
   return entries;
 }
 
+// Whether threads of neighbouring blocks may run in any order among each other: they share no
+// memory and never look at what others write while they run, as a look-back scan does.
+bool is_independent_of_blocks(Function& function) {
+  if (!function.getArg(ThreadFunction::shared)->use_empty()) return false;
+  return none_of(instructions(function), [](const Instruction& instruction) {
+    return instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction);
+  });
+}
+
 }  // namespace
 
 Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelContext& context,
@@ -53,7 +64,10 @@ Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelCont
   if (!points) return tl::unexpected(points.error());
   regions.points = std::move(*points);
 
-  const Uniformity uniformity(function, regions.points);
+  Uniformity uniformity(function, regions.points);
+  if (!regions.points.empty() && split_inductions(function, uniformity)) {
+    uniformity = Uniformity(function, regions.points);
+  }
   const RegionPlan plan = plan_regions(function, regions.points, uniformity);
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
@@ -66,6 +80,7 @@ Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelCont
         entries.push_back(edge);
     }
   }
+  regions.merges_rows = regions.points.empty() && is_independent_of_blocks(function);
   regions.locals = find_locals(function);
   regions.live = keep_live_values(function, entries, uniformity);
 

@@ -20,6 +20,7 @@ struct BlockBody {
   llvm::Function* function = nullptr;  // see BodyFrame
   uint64_t private_bytes = 0;          // of `memory`
   uint64_t bytes_below_shared = 0;     // that must precede `shared`
+  bool merges_rows = false;            // runs neighbouring blocks at once
 };
 
 // KernelRegions is a thread function ready to be emitted.
@@ -27,6 +28,7 @@ struct KernelRegions {
   std::vector<SyncPoint> points;
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
+  bool merges_rows = false;
   LiveValues live;
   std::vector<llvm::AllocaInst*> locals;
 };

@@ -49,13 +49,18 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   PHINode* x = ir.CreatePHI(i32, 2);
   PHINode* y = ir.CreatePHI(i32, 2);
   PHINode* z = ir.CreatePHI(i32, 2);
-  ir.CreateCall(body.function, {launch, scratch, shared, origin, x, y, z});
-  Value* next_x = ir.CreateAdd(x, ir.getInt32(1));
+  // A call stays within one row of the grid.
+  Value* step = ir.getInt32(1);
+  if (body.merges_rows) {
+    step = ir.CreateBinaryIntrinsic(Intrinsic::umin, left, ir.CreateSub(extents[0], x));
+  }
+  ir.CreateCall(body.function, {launch, scratch, shared, origin, x, y, z, step});
+  Value* next_x = ir.CreateAdd(x, step);
   Value* row_ends = ir.CreateICmpEQ(next_x, extents[0]);
   Value* next_y = ir.CreateAdd(y, ir.CreateZExt(row_ends, i32));
   Value* plane_ends = ir.CreateICmpEQ(next_y, extents[1]);
   Value* next_z = ir.CreateAdd(z, ir.CreateZExt(plane_ends, i32));
-  Value* next_left = ir.CreateSub(left, ir.getInt32(1));
+  Value* next_left = ir.CreateSub(left, step);
   const auto close = [&](PHINode* phi, Value* start, Value* next) {
     phi->addIncoming(start, entry);
     phi->addIncoming(next, loop);

@@ -23,7 +23,7 @@ FunctionType* body_type(LLVMContext& context) {
   Type* pointer = PointerType::get(context, 0);
   Type* index = Type::getInt32Ty(context);
   return FunctionType::get(Type::getVoidTy(context),
-                           {pointer, pointer, pointer, pointer, index, index, index}, false);
+                           {pointer, pointer, pointer, pointer, index, index, index, index}, false);
 }
 
 }  // namespace
@@ -76,10 +76,16 @@ BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext&
 }
 
 void BodyFrame::map_arguments(ValueToValueMapTy& map, const ThreadLoops& loops) const {
+  IRBuilder<> ir(loops.body);
   for (Argument& argument : thread.function->args()) {
     const unsigned number = argument.getArgNo();
     const bool is_tid = number >= ThreadFunction::tid && number < ThreadFunction::first_parameter;
     map[&argument] = is_tid ? loops.tid[number - ThreadFunction::tid] : arguments_[number];
+  }
+  if (loops.block) {
+    // Block indices of a launch don't wrap.
+    map[thread.function->getArg(ThreadFunction::ctaid)] =
+        ir.CreateAdd(arguments_[ThreadFunction::ctaid], loops.block, "ctaid.x", true, true);
   }
 }
 

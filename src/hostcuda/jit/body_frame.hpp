@@ -28,8 +28,9 @@ class PrivateMemory {
 };
 
 // BodyFrame is the function
-//   void body(ptr launch, ptr memory, ptr shared, ptr origin_cell, i32 ctaid[3])
-// that runs one block. Its entry block reads the launch.
+//   void body(ptr launch, ptr memory, ptr shared, ptr origin_cell, i32 ctaid[3], i32 count)
+// that runs one block, or `count` blocks that are neighbours in x where the body merges rows. Its
+// entry block reads the launch.
 struct BodyFrame {
   BodyFrame(const ThreadFunction& thread, const KernelContext& context);
 
@@ -41,6 +42,7 @@ struct BodyFrame {
   llvm::Value* element(llvm::IRBuilder<>& ir, uint64_t offset, uint64_t element_bytes,
                        llvm::Value* thread) const;
 
+  llvm::Value* block_count() const { return function->getArg(7); }
   llvm::LLVMContext& llvm_context() const { return function->getContext(); }
 
   const KernelContext& context;

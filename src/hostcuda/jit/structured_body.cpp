@@ -44,7 +44,8 @@ class StructuredEmitter {
       pending_.pop_back();
       emit_region(entry);
     }
-    return {frame_.function, frame_.layout.bytes(), locals_.bytes_below_shared()};
+    return {frame_.function, frame_.layout.bytes(), locals_.bytes_below_shared(),
+            regions_.merges_rows};
   }
 
  private:
@@ -101,7 +102,8 @@ class StructuredEmitter {
     ValueToValueMapTy map;
     std::vector<AllocaInst*> variables = make_variables(blocks, map);
     const std::vector<Value*> uniform_values = load_uniform(entry, start);
-    const ThreadLoops loops = open_thread_loops(start, frame_.context.block);
+    const ThreadLoops loops = open_thread_loops(
+        start, frame_.context.block, regions_.merges_rows ? frame_.block_count() : nullptr);
     frame_.map_arguments(map, loops);
 
     IRBuilder<> ir(loops.body);

@@ -1,6 +1,7 @@
 #include "hostcuda/jit/thread_loops.hpp"
 
 #include <string>
+#include <vector>
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -18,61 +19,88 @@ MDNode* loop_id(LLVMContext& context, MDNode* access_group) {
   return id;
 }
 
+class LoopNest {
+ public:
+  LoopNest(BasicBlock* before, const Dim3& block) : ir_(before), block_(block) {}
+
+  ThreadLoops open(Value* block_count) {
+    LLVMContext& context = ir_.getContext();
+    function_ = ir_.GetInsertBlock()->getParent();
+    loops_.access_group = MDNode::getDistinct(context, {});
+    loops_.tid[2] = enter(ir_.getInt32(block_.z), "z");
+    loops_.tid[1] = enter(ir_.getInt32(block_.y), "y");
+    if (block_count) loops_.block = enter(block_count, "block");
+    loops_.tid[0] = enter(ir_.getInt32(block_.x), "x");
+    loops_.linear = linear_thread();
+    loops_.body = BasicBlock::Create(context, "thread.body", function_);
+    ir_.CreateBr(loops_.body);
+    loops_.latch = BasicBlock::Create(context, "thread.latch", function_);
+    ir_.SetInsertPoint(loops_.latch);
+    leave_all();
+    loops_.done = BasicBlock::Create(context, "threads.done", function_);
+    ir_.CreateBr(loops_.done);
+    return loops_;
+  }
+
+ private:
+  struct Level {
+    PHINode* index = nullptr;
+    Value* extent = nullptr;
+  };
+
+  // enter() opens a loop of `extent` rounds, and none where there is one round.
+  Value* enter(Value* extent, const char* axis) {
+    if (auto* constant = dyn_cast<ConstantInt>(extent); constant && constant->isOne()) {
+      return ir_.getInt32(0);
+    }
+    BasicBlock* from = ir_.GetInsertBlock();
+    BasicBlock* header =
+        BasicBlock::Create(ir_.getContext(), std::string("thread.") + axis, function_);
+    ir_.CreateBr(header);
+    ir_.SetInsertPoint(header);
+    PHINode* index = ir_.CreatePHI(ir_.getInt32Ty(), 2, std::string("tid.") + axis);
+    index->addIncoming(ir_.getInt32(0), from);
+    levels_.push_back({index, extent});
+    return index;
+  }
+
+  void leave_all() {
+    bool innermost = true;
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+      Value* next = ir_.CreateAdd(level->index, ir_.getInt32(1), "", true, true);
+      level->index->addIncoming(next, ir_.GetInsertBlock());
+      BasicBlock* exit = BasicBlock::Create(ir_.getContext(), "threads.next", function_);
+      BranchInst* branch =
+          ir_.CreateCondBr(ir_.CreateICmpULT(next, level->extent), level->index->getParent(), exit);
+      if (innermost) {
+        branch->setMetadata(LLVMContext::MD_loop, loop_id(ir_.getContext(), loops_.access_group));
+      }
+      innermost = false;
+      ir_.SetInsertPoint(exit);
+    }
+  }
+
+  Value* linear_thread() {
+    const auto wide = [&](Value* value) { return ir_.CreateZExt(value, ir_.getInt64Ty()); };
+    const auto times = [&](Value* value, uint32_t factor) {
+      return ir_.CreateMul(value, ir_.getInt64(factor), "", true, true);
+    };
+    const auto plus = [&](Value* a, Value* b) { return ir_.CreateAdd(a, b, "", true, true); };
+    Value* row = plus(wide(loops_.tid[1]), times(wide(loops_.tid[2]), block_.y));
+    return plus(times(row, block_.x), wide(loops_.tid[0]));
+  }
+
+  IRBuilder<> ir_;
+  const Dim3 block_;
+  Function* function_ = nullptr;
+  ThreadLoops loops_;
+  std::vector<Level> levels_;
+};
+
 }  // namespace
 
-ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block) {
-  LLVMContext& context = before->getContext();
-  Function* function = before->getParent();
-  IRBuilder<> ir(before);
-  ThreadLoops loops;
-  loops.access_group = MDNode::getDistinct(context, {});
-  const uint32_t extents[3] = {block.x, block.y, block.z};
-  const std::string axes = "xyz";
-
-  BasicBlock* headers[3] = {};
-  for (int axis = 2; axis >= 0; --axis) {
-    if (extents[axis] == 1) {
-      loops.tid[axis] = ir.getInt32(0);
-      continue;
-    }
-    BasicBlock* header = BasicBlock::Create(context, std::string("thread.") + axes[axis], function);
-    BasicBlock* from = ir.GetInsertBlock();
-    ir.CreateBr(header);
-    ir.SetInsertPoint(header);
-    PHINode* index = ir.CreatePHI(ir.getInt32Ty(), 2, std::string("tid.") + axes[axis]);
-    index->addIncoming(ir.getInt32(0), from);
-    loops.tid[axis] = index;
-    headers[axis] = header;
-  }
-  const auto wide = [&](Value* value) { return ir.CreateZExt(value, ir.getInt64Ty()); };
-  const auto times = [&](Value* value, uint32_t factor) {
-    return ir.CreateMul(value, ir.getInt64(factor), "", true, true);
-  };
-  const auto plus = [&](Value* a, Value* b) { return ir.CreateAdd(a, b, "", true, true); };
-  Value* row = plus(wide(loops.tid[1]), times(wide(loops.tid[2]), block.y));
-  loops.linear = plus(times(row, block.x), wide(loops.tid[0]));
-  loops.linear->setName("thread");
-  loops.body = BasicBlock::Create(context, "thread.body", function);
-  ir.CreateBr(loops.body);
-
-  loops.latch = BasicBlock::Create(context, "thread.latch", function);
-  loops.done = BasicBlock::Create(context, "threads.done", function);
-  ir.SetInsertPoint(loops.latch);
-  for (int axis = 0; axis < 3; ++axis) {
-    if (extents[axis] == 1) continue;
-    auto* index = cast<PHINode>(loops.tid[axis]);
-    Value* next = ir.CreateAdd(index, ir.getInt32(1), "", true, true);
-    index->addIncoming(next, ir.GetInsertBlock());
-    BasicBlock* exit = BasicBlock::Create(context, "threads.next", function);
-    BranchInst* branch =
-        ir.CreateCondBr(ir.CreateICmpULT(next, ir.getInt32(extents[axis])), headers[axis], exit);
-    if (axis == 0) {
-      branch->setMetadata(LLVMContext::MD_loop, loop_id(context, loops.access_group));
-    }
-    ir.SetInsertPoint(exit);
-  }
-  ir.CreateBr(loops.done);
-  return loops;
+ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* block_count) {
+  return LoopNest(before, block).open(block_count);
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -17,13 +17,17 @@ struct ThreadLoops {
   llvm::BasicBlock* latch = nullptr;
   llvm::BasicBlock* done = nullptr;
   llvm::Value* tid[3] = {};       // i32
+  llvm::Value* block = nullptr;   // i32: which of the neighbouring blocks; null where there is one
   llvm::Value* linear = nullptr;  // i64: tid.x + ntid.x * (tid.y + ntid.y * tid.z)
   llvm::MDNode* access_group = nullptr;
 };
 
-// open_thread_loops() makes the nest after `before`, which gets its terminator. The loops say that
+// open_thread_loops() makes the nest after `before`, which gets its terminator. With
+// `block_count` (i32, at least 1) it runs that many neighbouring blocks as one, their loop around
+// the one over x: a row of threads then goes through memory in one sweep. The loops say that
 // the accesses in `access_group` of different threads are independent: between two barriers CUDA
 // orders no thread's plain access before another's.
-ThreadLoops open_thread_loops(llvm::BasicBlock* before, const Dim3& block);
+ThreadLoops open_thread_loops(llvm::BasicBlock* before, const Dim3& block,
+                              llvm::Value* block_count = nullptr);
 
 }  // namespace sluice::hostcuda::jit
