@@ -64,6 +64,8 @@ CUresult Driver::release_contents(Context& context) {
   for (const std::shared_ptr<LoadedCode>& code : owned)
     release_code(code);
   memory.release_owned_by(&context);
+  // As in CUDA, a failed launch is over with its context.
+  queue.clear_error();
   return CUDA_SUCCESS;
 }
 

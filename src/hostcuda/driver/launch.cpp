@@ -49,10 +49,17 @@ class LaunchWork final : public Work {
   std::byte* parameters() { return parameters_.data(); }
 
   CUresult run(BlockPool& pool) override {
-    if (pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) return CUDA_SUCCESS;
-    log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
-               kernel_->name(), code_.scratch_bytes, pool.workers());
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
+      log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
+                 kernel_->name(), code_.scratch_bytes, pool.workers());
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    if (kernel_->take_trap()) {
+      log::error("kernel {}: a thread executed a trap; the context can't be used any more",
+                 kernel_->name());
+      return CUDA_ERROR_LAUNCH_FAILED;
+    }
+    return CUDA_SUCCESS;
   }
 
  private:

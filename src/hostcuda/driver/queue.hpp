@@ -45,8 +45,10 @@ class Queue {
   // only wait for itself.
   CUresult wait(uint64_t ticket);
 
-  // error() is the first error of any work, which stays: CUDA_SUCCESS where there was none.
+  // error() is the first error of any work, which stays until clear_error(): CUDA_SUCCESS where
+  // there was none.
   CUresult error() const { return error_.load(); }
+  void clear_error() { error_.store(CUDA_SUCCESS); }
 
   // on_dispatcher() says whether the calling thread is running work of a queue.
   static bool on_dispatcher();

@@ -35,4 +35,8 @@ extern "C" __global__ void mixed(char small, double large, short middle, double*
 
 extern "C" __global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }
 
+extern "C" __global__ void stop_if(int condition) {
+  if (condition) asm("trap;");
+}
+
 extern "C" __global__ void nothing() {}

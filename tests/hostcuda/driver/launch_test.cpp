@@ -1,4 +1,5 @@
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "driver_fixture.hpp"
@@ -119,6 +120,21 @@ TEST_F(LaunchTest, RefusesHandlesThatAreNone) {
             CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(launch(function("nothing"), 1, 1, reinterpret_cast<CUstream>(0x77)),
             CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(LaunchTest, ATrapFailsTheContextUntilItIsReset) {
+  const CUfunction stop_if = function("stop_if");
+  EXPECT_EQ(launch(stop_if, 2, 32, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(launch(stop_if, 2, 32, nullptr, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("kernel stop_if: a thread executed a trap"), std::string::npos) << log;
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(launch(stop_if, 2, 32, nullptr, 0), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
 TEST_F(LaunchTest, AttributesAreHonouredOrRefusedByName) {

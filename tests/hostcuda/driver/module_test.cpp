@@ -107,7 +107,7 @@ TEST_F(ModuleTest, FindsKernelsByName) {
   EXPECT_EQ(module, module_);
   unsigned count = 0;
   EXPECT_EQ(cuModuleGetFunctionCount(&count, module_), CUDA_SUCCESS);
-  EXPECT_EQ(count, 8u);
+  EXPECT_EQ(count, 9u);
 }
 
 TEST_F(ModuleTest, KernelsTellTheirParameters) {
