@@ -31,12 +31,11 @@ class Reducer {
     form_.signature.kernel = source_.kernel;
     form_.signature.parameters = source_.parameters;
     form_.signature.parameter_bytes = source_.parameter_bytes;
-    if (kernel->arg_size() != source_.parameters.size() ||
-        kernel->arg_size() != source_.known_pointer.size()) {
+    if (kernel->arg_size() != source_.parameters.size()) {
       return invalid_input("the lifted kernel has other parameters than its PTX", source_.kernel);
     }
     const bool inlined = inline_calls(*kernel);
-    KernelSlots separated = separate_slots(*kernel, source_.parameters, source_.known_pointer);
+    KernelSlots separated = separate_slots(*kernel, source_.parameters, source_.known_pointers);
     kernel = form_.function = separated.kernel;
     slots_ = std::move(separated.slots);
     std::string reason = inlined ? grid_communication(*kernel) : "its functions call themselves";

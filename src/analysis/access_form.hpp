@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ struct KernelSource {
   std::unique_ptr<llvm::Module> module;
   std::string kernel;
   std::vector<ParameterSlot> parameters;  // one for each argument, in order
-  std::vector<bool> known_pointer;        // by parameter: the PTX converts it as an address
+  std::set<uint32_t> known_pointers;      // offsets in the block that the PTX uses as addresses
   uint32_t parameter_bytes = 0;
 };
 

@@ -107,30 +107,33 @@ Roots AddressBases::roots(llvm::Value* address) const {
 
 Roots AddressBases::sum(llvm::Value* a, llvm::Value* b) const {
   Roots left = known(a), right = known(b);
-  const bool definite_left = std::any_of(left.begin(), left.end(), is_definite);
-  const bool definite_right = std::any_of(right.begin(), right.end(), is_definite);
-  if (definite_left && definite_right) {
-    // `pointer + size_t parameter`: the PTX may have said which of them is the address.
-    const auto pointers = [&](const Roots& roots) {
-      return std::all_of(roots.begin(), roots.end(), [&](const Root& root) {
-        return root.kind == Root::Kind::slot && slots_[root.number].known_pointer;
-      });
-    };
-    const auto numbers = [&](const Roots& roots) {
-      return std::all_of(roots.begin(), roots.end(), [&](const Root& root) {
-        return root.kind == Root::Kind::slot && !slots_[root.number].known_pointer;
-      });
-    };
-    if (pointers(left) && numbers(right)) return left;
-    if (pointers(right) && numbers(left)) return right;
-    left.insert(right.begin(), right.end());
-    left.insert({Root::Kind::ambiguous, 0, {}});
-    return left;
-  }
-  if (definite_left) return left;
-  if (definite_right) return right;
-  left.insert(right.begin(), right.end());
+  if (left.empty()) return right;
+  if (right.empty()) return left;
+  // Both may be addresses, or one is a size or a loaded index: the PTX may have said which.
+  if (is_pointer(left) && !is_certainly_address(right)) return left;
+  if (is_pointer(right) && !is_certainly_address(left)) return right;
+  const auto all_loaded = [](const Roots& roots) { return none_of(roots, is_definite); };
+  const bool both_loaded = all_loaded(left) && all_loaded(right);
+  left.merge(right);
+  if (!both_loaded) left.insert({Root::Kind::ambiguous, 0, {}});
   return left;
+}
+
+// is_pointer() is true of what cannot be a mere number.
+bool AddressBases::is_pointer(const Roots& roots) const {
+  return all_of(roots, [&](const Root& root) {
+    return root.kind == Root::Kind::slot ? slots_[root.number].known_pointer
+                                         : root.kind != Root::Kind::loaded;
+  });
+}
+
+// is_certainly_address() is true where one of the roots is not a parameter of unknown meaning or
+// a loaded value.
+bool AddressBases::is_certainly_address(const Roots& roots) const {
+  return any_of(roots, [&](const Root& root) {
+    return root.kind == Root::Kind::slot ? slots_[root.number].known_pointer
+                                         : root.kind != Root::Kind::loaded;
+  });
 }
 
 Roots AddressBases::known(llvm::Value* value) const {
@@ -181,8 +184,9 @@ Roots AddressBases::evaluate(llvm::Value* value) const {
   if (auto* gep = dyn_cast<GEPOperator>(user)) return known(gep->getPointerOperand());
   auto* instruction = dyn_cast<Instruction>(value);
   if (instruction == nullptr) return {};
+  // An address may also have been loaded in halves and put together.
   if (instruction->mayReadFromMemory() || isa<CallBase>(instruction) ||
-      isa<ExtractValueInst>(instruction)) {
+      isa<ExtractValueInst>(instruction) || instruction->getOpcode() == Instruction::Or) {
     return {Root{Root::Kind::loaded, ptx::source_line(*instruction), {}}};
   }
   return {};

@@ -52,6 +52,8 @@ class AddressBases {
   Roots evaluate(llvm::Value* value) const;
   Roots known(llvm::Value* value) const;
   Roots sum(llvm::Value* a, llvm::Value* b) const;
+  bool is_pointer(const Roots& roots) const;
+  bool is_certainly_address(const Roots& roots) const;
   bool has_slot(llvm::Value* value, uint32_t slot) const;
   llvm::Value* offset_of(llvm::Value* value, uint32_t slot);
   llvm::Value* offset_of_phi(llvm::PHINode* phi, uint32_t slot);

@@ -1,8 +1,9 @@
 #include "analysis/kernel_analysis.hpp"
 
+#include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -15,30 +16,29 @@
 namespace sluice::analysis {
 namespace {
 
-// collect_pointers() finds the parameters that the PTX converts between address spaces: the lifted
-// code no longer tells them from numbers.
-void collect_pointers(const ptx::Block& block,
-                      std::unordered_map<std::string, std::string>& parameter_of_register,
-                      std::set<std::string>& pointers) {
+// Field is a place in a parameter: its name and an offset in bytes.
+using Field = std::pair<std::string, int64_t>;
+
+// collect_pointers() finds the parameters, or fields of them, that the PTX converts between
+// address spaces: the lifted code no longer tells them from numbers.
+void collect_pointers(const ptx::Block& block, std::map<std::string, Field>& field_of_register,
+                      std::set<Field>& pointers) {
   for (const ptx::Statement& statement : block.statements) {
     if (const auto* inner = std::get_if<ptx::Block>(&statement)) {
-      collect_pointers(*inner, parameter_of_register, pointers);
+      collect_pointers(*inner, field_of_register, pointers);
     }
     const auto* instruction = std::get_if<ptx::Instruction>(&statement);
     if (instruction == nullptr || instruction->operands.size() != 2) continue;
     const auto* target = std::get_if<ptx::Identifier>(&instruction->operands[0].value);
     if (target == nullptr) continue;
-    if (const auto* address = std::get_if<ptx::Address>(&instruction->operands[1].value);
-        address && address->bytes == 0 && instruction->opcode == "ld" &&
-        instruction->has_modifier("param")) {
-      parameter_of_register[target->name] = address->base;
+    const auto* address = std::get_if<ptx::Address>(&instruction->operands[1].value);
+    if (address && instruction->opcode == "ld" && instruction->has_modifier("param")) {
+      field_of_register[target->name] = {address->base, address->bytes};
     }
-    if (const auto* source = std::get_if<ptx::Identifier>(&instruction->operands[1].value);
-        source && instruction->opcode == "cvta") {
-      if (auto found = parameter_of_register.find(source->name);
-          found != parameter_of_register.end()) {
-        pointers.insert(found->second);
-      }
+    const auto* source = std::get_if<ptx::Identifier>(&instruction->operands[1].value);
+    if (source && instruction->opcode == "cvta") {
+      const auto found = field_of_register.find(source->name);
+      if (found != field_of_register.end()) pointers.insert(found->second);
     }
   }
 }
@@ -64,15 +64,17 @@ Result<std::unique_ptr<KernelAnalysis>> KernelAnalysis::create(const ptx::Module
   KernelSource source;
   source.module = std::move(*lifted);
   source.kernel = std::string(kernel);
-  std::unordered_map<std::string, std::string> parameter_of_register;
-  std::set<std::string> pointers;
-  collect_pointers(function->body, parameter_of_register, pointers);
-  for (const auto& place : ptx::parameter_layout(*function, &source.parameter_bytes)) {
+  std::map<std::string, Field> field_of_register;
+  std::set<Field> pointers;
+  collect_pointers(function->body, field_of_register, pointers);
+  const auto places = ptx::parameter_layout(*function, &source.parameter_bytes);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const ptx::ParameterPlace& place = places[i];
     source.parameters.push_back({place.name, place.offset, place.size});
-    source.known_pointer.push_back(pointers.contains(place.name));
-  }
-  for (size_t i = 0; i < function->parameters.size(); ++i) {
-    if (function->parameters[i].is_pointer) source.known_pointer[i] = true;
+    if (function->parameters[i].is_pointer) source.known_pointers.insert(place.offset);
+    for (const auto& [name, offset] : pointers) {
+      if (name == place.name) source.known_pointers.insert(place.offset + uint32_t(offset));
+    }
   }
   auto form = reduce(std::move(source));
   if (!form) return tl::unexpected(form.error());

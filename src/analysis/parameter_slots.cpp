@@ -118,7 +118,7 @@ std::map<FieldKey, Field> find_fields(Function& kernel,
 }  // namespace
 
 KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSlot>& parameters,
-                           const std::vector<bool>& known_pointer) {
+                           const std::set<uint32_t>& known_pointers) {
   const std::map<FieldKey, Field> fields = find_fields(kernel, parameters);
   std::vector<Type*> types;
   for (Argument& argument : kernel.args()) {
@@ -139,7 +139,8 @@ KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSl
     if (argument.hasByValAttr()) continue;
     Argument* value = result->getArg(next++);
     argument.replaceAllUsesWith(value);
-    separated.slots.push_back({parameters[i], value, known_pointer[i]});
+    separated.slots.push_back(
+        {parameters[i], value, known_pointers.contains(parameters[i].offset)});
   }
   for (const auto& [key, field] : fields) {
     Argument* value = result->getArg(next++);
@@ -147,7 +148,7 @@ KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSl
       load->replaceAllUsesWith(value);
       load->eraseFromParent();
     }
-    separated.slots.push_back({field.slot, value, false});
+    separated.slots.push_back({field.slot, value, known_pointers.contains(field.slot.offset)});
   }
   IRBuilder<> builder(&*result->getEntryBlock().getFirstInsertionPt());
   for (Argument& argument : kernel.args()) {

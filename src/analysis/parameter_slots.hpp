@@ -2,6 +2,7 @@
 // argument of its own, fields of structs included. Internal to the analysis.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include <llvm/IR/Function.h>
@@ -26,8 +27,9 @@ struct KernelSlots {
 // separate_slots() moves the body of `kernel` into a function whose arguments are the slots that
 // it reads: each scalar parameter, and each (offset, type) of a by-value struct read at a constant
 // offset, vectors element by element. What else is read of a struct reads private memory of
-// unknown content. `parameters` and `known_pointer` have one entry for each argument.
+// unknown content. `parameters` has one entry for each argument, `known_pointers` offsets in the
+// parameter block.
 KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSlot>& parameters,
-                           const std::vector<bool>& known_pointer);
+                           const std::set<uint32_t>& known_pointers);
 
 }  // namespace sluice::analysis

@@ -151,7 +151,8 @@ class Specialiser {
   void replace_touch(CallInst& call) {
     auto* number = cast<ConstantInt>(call.getArgOperand(1));
     const auto touch = uint32_t(number->getZExtValue());
-    if (form_.touches[touch].any_byte) {
+    // A division by zero, say, leaves an address that may be anything.
+    if (form_.touches[touch].any_byte || isa<UndefValue>(call.getArgOperand(0))) {
       result_.any_byte.push_back(touch);
     } else {
       IRBuilder<> builder(&call);
