@@ -13,11 +13,31 @@
 //   bar.sync 0 is llvm.nvvm.barrier0; shuffles, votes and atomics are NVVM intrinsics and LLVM
 //   atomicrmw/cmpxchg.
 // - static .shared variables are addrspace(3) globals; the dynamic pool (`extern .shared`) is an
-//   external addrspace(3) global of type [0 x i8].
+//   external addrspace(3) global of type [0 x i8]. PTX keeps shared addresses in 32-bit registers,
+//   too (`ptrtoint ptr addrspace(3) @tile to i32`), so a reader must give addrspace(3) pointers
+//   values below 2^32: offsets into the block's shared memory. cvta between generic and shared,
+//   const or local is an addrspacecast.
+// - module variables (.global, .const) are external declarations [bytes x i8] in addrspace(1) and
+//   addrspace(4): their storage and first content belong to the loaded module.
+// - .local variables are allocas, cast to addrspace(5).
+// - a .func that is called is an internal function: scalars by value, aggregates `ptr byval`, an
+//   aggregate result through a leading `sret` pointer. A prototype without a body (vprintf,
+//   malloc, __assertfail) is a declaration. `exit` inside a .func is llvm.nvvm.exit, then
+//   unreachable; trap is llvm.trap, then unreachable.
+// - vector loads and stores are one access for each element, the first with the whole alignment.
+//   .volatile and .cv are volatile; .relaxed, .acquire, .release and atomics have LLVM's
+//   orderings, in the scope of the whole system; fences are llvm.nvvm.membar.*.
 // - integer arithmetic has no nsw/nuw, floating point no fast-math flags beyond what the PTX says
-//   (contraction only where PTX wrote fma or mad).
+//   (contraction only where PTX wrote fma or mad). Nothing is undefined where PTX defines it:
+//   shifts by the width or more, division by zero (NVIDIA's results), conversions out of range.
+// - .ftz is honoured by selects around each operation: subnormal inputs and results become zeros.
+//   The .approx forms are computed exactly or by llvm.exp2, llvm.log2, llvm.sin and llvm.cos.
+//   Directed roundings are computed from error terms, so no rounding mode is ever changed. Which
+//   NaN an operation gives is left open, as LLVM does.
+// - a guarded instruction without effects is a select; one that touches memory, synchronises or
+//   leaves is a branch around it. A register that is read before it is written is zero.
 // - each instruction that touches memory, branches or synchronises carries !sluice.ptx !{i32 line}.
-// - registers are promoted: the function is in SSA form.
+// - registers are promoted: the function is in SSA form, its blocks in PTX order.
 #pragma once
 
 #include <cstdint>

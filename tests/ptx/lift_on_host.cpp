@@ -8,8 +8,10 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "ptx/lift.hpp"
 #include "ptx/parser.hpp"
@@ -67,6 +69,8 @@ void define_variables(llvm::Module& module, const Module& source) {
   }
 }
 
+}  // namespace
+
 void optimise(llvm::Module& module) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -79,9 +83,8 @@ void optimise(llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  EXPECT_FALSE(llvm::verifyModule(module, &llvm::errs()));
 }
-
-}  // namespace
 
 struct HostKernel::Compiled {
   std::vector<std::unique_ptr<llvm::orc::LLJIT>> jits;

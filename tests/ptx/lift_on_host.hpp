@@ -8,7 +8,14 @@
 #include <string_view>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
+
 namespace sluice::ptx::test {
+
+// optimise() runs LLVM's O2 pipeline and expects a module that verifies afterwards.
+void optimise(llvm::Module& module);
 
 // HostKernel is a kernel with one parameter, `.param .u64 memory`, lifted and compiled twice: as
 // lifted and through LLVM's O2, so that undefined behaviour in the lifted code has a chance to
