@@ -1,6 +1,9 @@
 // The subcommands of `sluice`. Each registers its options and what runs when it is chosen.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <CLI/App.hpp>
 
 namespace sluice::tools {
@@ -20,5 +23,9 @@ void add_run_command(CLI::App& app, int* status);
 void add_inspect_command(CLI::App& app, int* status);
 void add_replay_command(CLI::App& app, int* status);
 void add_explain_command(CLI::App& app, int* status);
+
+// mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` where the user left
+// it out: options behind the program are the program's own.
+void mark_program(std::vector<std::string>& arguments);
 
 }  // namespace sluice::tools

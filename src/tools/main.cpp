@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -13,7 +16,10 @@ int main(int argc, char** argv) {
   sluice::tools::add_replay_command(app, &status);
   sluice::tools::add_explain_command(app, &status);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    sluice::tools::mark_program(arguments);
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     const bool wants_help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     if (wants_help) return app.exit(error);

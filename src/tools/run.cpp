@@ -124,6 +124,20 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
+void mark_program(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "run") return;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") return;
+    if (argument == "--device" || argument == "--journal" || argument == "--dependence") {
+      ++i;  // its value
+    } else if (!argument.starts_with("-")) {
+      arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i), "--");
+      return;
+    }
+  }
+}
+
 void add_run_command(CLI::App& app, int* status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
@@ -137,21 +151,11 @@ void add_run_command(CLI::App& app, int* status) {
                    "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
       ->check(CLI::IsMember({"exact", "buffer"}));
   command->add_flag("--off", options->off, "run on that device without Sluice");
-  command->prefix_command();
-  command->callback([command, options, status] {
-    options->command = command->remaining();
-    if (!options->command.empty() && options->command.front() == "--") {
-      options->command.erase(options->command.begin());
-    }
+  command->add_option("PROGRAM", options->command, "the program and its arguments");
+  command->callback([options, status] {
     if (options->command.empty()) {
       *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", "run",
                                     "sluice run [OPTIONS] [--] PROGRAM ARGS..."});
-      return;
-    }
-    if (options->command.front().starts_with("--")) {
-      *status = refuse(exit_usage,
-                       {ErrorKind::invalid_input, "no option '" + options->command.front() + "'",
-                        "run", "'sluice run --help' lists them"});
       return;
     }
     *status = run(*options);

@@ -79,8 +79,8 @@ TEST(Errors, InspectAndReplayOfWhatIsNoJournal) {
   const ScratchFolder scratch;
   const std::string file = scratch.file("text");
   std::ofstream(file) << "hello\n";
-  expect_one_line(run({build_path("bin/sluice"), "inspect", file}), 2, {file + ":1"});
-  expect_one_line(run({build_path("bin/sluice"), "replay", file}), 2, {file + ":1"});
+  expect_one_line(run({build_path("bin/sluice"), "inspect", file}), 2, {file, "no journal"});
+  expect_one_line(run({build_path("bin/sluice"), "replay", file}), 2, {file, "no journal"});
   expect_one_line(run({build_path("bin/sluice"), "inspect", scratch.file("none")}), 2,
                   {scratch.file("none"), "No such file"});
 }
