@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 
 namespace sluice::hostcuda::jit {
@@ -10,13 +12,35 @@ namespace {
 
 using namespace llvm;
 
-MDNode* loop_id(LLVMContext& context, MDNode* access_group) {
-  Metadata* parallel[] = {MDString::get(context, "llvm.loop.parallel_accesses"), access_group};
-  Metadata* progress[] = {MDString::get(context, "llvm.loop.mustprogress")};
-  Metadata* parts[] = {nullptr, MDNode::get(context, parallel), MDNode::get(context, progress)};
+MDNode* option(LLVMContext& context, const char* name, Metadata* value = nullptr) {
+  if (!value) return MDNode::get(context, {MDString::get(context, name)});
+  return MDNode::get(context, {MDString::get(context, name), value});
+}
+
+MDNode* make_loop_id(LLVMContext& context, ArrayRef<Metadata*> options) {
+  SmallVector<Metadata*, 8> parts = {nullptr};
+  parts.append(options.begin(), options.end());
   MDNode* id = MDNode::getDistinct(context, parts);
   id->replaceOperandWith(0, id);
   return id;
+}
+
+// A loop over threads is not unrolled before it is vectorised: that would hide the threads from
+// the vectoriser. The vectorised loop may be.
+MDNode* inner_loop_id(LLVMContext& context, MDNode* access_group) {
+  MDNode* vectorised =
+      option(context, "llvm.loop.isvectorized",
+             ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(context), 1)));
+  return make_loop_id(
+      context,
+      {option(context, "llvm.loop.parallel_accesses", access_group),
+       option(context, "llvm.loop.mustprogress"), option(context, "llvm.loop.unroll.disable"),
+       option(context, "llvm.loop.vectorize.followup_vectorized", vectorised)});
+}
+
+MDNode* outer_loop_id(LLVMContext& context) {
+  return make_loop_id(context, {option(context, "llvm.loop.mustprogress"),
+                                option(context, "llvm.loop.unroll.disable")});
 }
 
 class LoopNest {
@@ -72,9 +96,9 @@ class LoopNest {
       BasicBlock* exit = BasicBlock::Create(ir_.getContext(), "threads.next", function_);
       BranchInst* branch =
           ir_.CreateCondBr(ir_.CreateICmpULT(next, level->extent), level->index->getParent(), exit);
-      if (innermost) {
-        branch->setMetadata(LLVMContext::MD_loop, loop_id(ir_.getContext(), loops_.access_group));
-      }
+      branch->setMetadata(LLVMContext::MD_loop,
+                          innermost ? inner_loop_id(ir_.getContext(), loops_.access_group)
+                                    : outer_loop_id(ir_.getContext()));
       innermost = false;
       ir_.SetInsertPoint(exit);
     }
