@@ -83,12 +83,12 @@ TEST(ExactFootprints, TransposeThroughSharedMemory) {
 TEST(ExactFootprints, DivisionsAndRemainders) {
   const Model model = [](Thread& t) {
     const int i = t.x();
-    if (i >= 100) return;
+    if (i >= 30) return;
     t.read(0, i);
     t.write(1, (i % 10) * 10 + i / 10);
   };
-  expect_exact("divide_index", {4}, {32}, {100}, model);
-  expect_exact("divide_by_scalar", {4}, {32}, {100, 10}, model);
+  expect_exact("divide_index", {4}, {8}, {30}, model);
+  expect_exact("divide_by_scalar", {4}, {8}, {30, 10}, model);
 }
 
 TEST(ExactFootprints, MasksAndShifts) {
@@ -179,6 +179,14 @@ TEST(ExactFootprints, BranchesOnScalarsAreTaken) {
       if (t.x() < 30) t.write(0, mode == 0 ? t.x() : 2 * t.x());
     });
   }
+}
+
+TEST(ExactFootprints, LoopsOverPointers) {
+  expect_exact("walk_pointer", {4}, {8}, {5, 40}, [](Thread& t) {
+    for (int j = 0; j < 5; ++j)
+      t.read(0, t.x() + 40 * j);
+    t.write(1, t.x());
+  });
 }
 
 TEST(ExactFootprints, NegativeOffsets) {

@@ -32,17 +32,6 @@ isl_stat take_point(isl_point* point, void* user) {
   return isl_stat_ok;
 }
 
-const ptx::Module& kernels() {
-  static const ptx::Module module = [] {
-    std::ifstream file(SLUICE_ANALYSIS_KERNELS);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto parsed = ptx::parse(text, SLUICE_ANALYSIS_KERNELS);
-    if (!parsed) throw std::runtime_error(parsed.error().line());
-    return *std::move(parsed);
-  }();
-  return module;
-}
-
 }  // namespace
 
 Touched run_model(const Dim3& grid, const Dim3& block, const Model& model) {
@@ -69,6 +58,17 @@ BytesByBlock bytes_of(const std::string& relation) {
   isl_set_free(points);
   isl_ctx_free(context);
   return bytes;
+}
+
+const ptx::Module& kernels() {
+  static const ptx::Module module = [] {
+    std::ifstream file(SLUICE_ANALYSIS_KERNELS);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto parsed = ptx::parse(text, SLUICE_ANALYSIS_KERNELS);
+    if (!parsed) throw std::runtime_error(parsed.error().line());
+    return *std::move(parsed);
+  }();
+  return module;
 }
 
 KernelAnalysis& analysis_of(const std::string& kernel) {

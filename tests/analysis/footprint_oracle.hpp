@@ -57,6 +57,9 @@ Touched run_model(const Dim3& grid, const Dim3& block, const Model& model);
 // bytes_of() enumerates a relation in its text form; it fails the test where it cannot be read.
 BytesByBlock bytes_of(const std::string& relation);
 
+// kernels() is kernels.cu as nvcc compiled it.
+const ptx::Module& kernels();
+
 // analysis_of() analyses a kernel of kernels.cu, or throws what went wrong.
 KernelAnalysis& analysis_of(const std::string& kernel);
 
