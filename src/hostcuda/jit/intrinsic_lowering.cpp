@@ -40,6 +40,21 @@ void end_thread(IntrinsicInst& end, const KernelContext& context) {
   branch->eraseFromParent();
 }
 
+// isspacep: everything that is not in the block's shared memory counts as global. Null where the
+// question is another one.
+Value* address_space_test(IntrinsicInst& test, uint64_t static_shared_bytes, IRBuilder<>& ir) {
+  const bool asks_shared = test.getIntrinsicID() == Intrinsic::nvvm_isspacep_shared;
+  if (!asks_shared && test.getIntrinsicID() != Intrinsic::nvvm_isspacep_global) return nullptr;
+  Function& function = *test.getFunction();
+  const auto integer = [&](Value* pointer) { return ir.CreatePtrToInt(pointer, ir.getInt64Ty()); };
+  Value* offset = ir.CreateSub(integer(test.getArgOperand(0)),
+                               integer(function.getArg(ThreadFunction::shared)));
+  Value* bytes = ir.CreateAdd(
+      ir.CreateZExt(function.getArg(ThreadFunction::dynamic_shared_bytes), ir.getInt64Ty()),
+      ir.getInt64(static_shared_bytes));
+  return asks_shared ? ir.CreateICmpULT(offset, bytes) : ir.CreateICmpUGE(offset, bytes);
+}
+
 // The scopes of CUDA are all within one process here.
 void widen_scope(Instruction& instruction) {
   if (auto* load = dyn_cast<LoadInst>(&instruction); load && load->isAtomic()) {
@@ -77,6 +92,7 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
     IRBuilder<> ir(call);
     Value* value = special_register(*call, context.block, static_shared_bytes, ir);
     if (!value) value = math_value(*call, ir);
+    if (!value) value = address_space_test(*call, static_shared_bytes, ir);
     if (value) {
       call->replaceAllUsesWith(value);
     } else if (is_fence(id)) {

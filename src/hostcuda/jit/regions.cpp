@@ -75,6 +75,34 @@ class Planner {
     return true;
   }
 
+  // Whether each region ends at one cut at most: what a structured plan promises. Loops that never
+  // end have no post-dominators and may hide a second one.
+  bool has_one_cut_each() const {
+    std::vector<const BasicBlock*> entries = {blocks_.front()};
+    for (const BasicBlock* cut : cuts_) {
+      entries.insert(entries.end(), succ_begin(cut), succ_end(cut));
+    }
+    return all_of(entries, [&](const BasicBlock* entry) { return cuts_from(entry) <= 1; });
+  }
+
+  size_t cuts_from(const BasicBlock* entry) const {
+    size_t count = 0;
+    std::vector<const BasicBlock*> pending = {entry};
+    std::set<const BasicBlock*> seen = {entry};
+    while (!pending.empty()) {
+      const BasicBlock* current = pending.back();
+      pending.pop_back();
+      if (cuts_.contains(current)) {
+        ++count;
+        continue;
+      }
+      for (const BasicBlock* successor : llvm::successors(current)) {
+        if (seen.insert(successor).second) pending.push_back(successor);
+      }
+    }
+    return count;
+  }
+
   // Threads that can only end leave the others alone: forgets the edges that lead them away.
   bool prune(unsigned node, const std::vector<std::vector<unsigned>>& graph) {
     std::vector<unsigned> ending;
