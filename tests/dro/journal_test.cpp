@@ -1,18 +1,16 @@
-// The journal: what is written is read, replayed and summed up; what was damaged is named.
+// The journal: what is written is read, replayed and summed up.
 #include "dro/journal.hpp"
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dro/handwritten.hpp"
-#include "dro/journal_format.hpp"
-#include "dro/journal_reader.hpp"
-#include "dro/replay.hpp"
+#include "dro/journal_fixture.hpp"
 #include "dro/summary.hpp"
 
 namespace sluice::dro::testing {
@@ -20,74 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class JournalTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("sluice_journal_" + std::string(test->name()) + "_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "journal";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  // write_stencil() journals `launches` ping-pong launches on a grid of 4 x 4 blocks.
-  void write_stencil(uint32_t launches) {
-    auto journal = JournalWriter::open(path_, Rule::exact, "stencil --size 64");
-    ASSERT_TRUE(journal);
-    Driver driver(Rule::exact, journal->get());
-    const BufferId a = driver.buffer(64 * 64 * 4), b = driver.buffer(64 * 64 * 4);
-    driver.tracker().host_write(a, 0, 64 * 64 * 4);
-    const Footprint step = stencil(64, 16);
-    for (uint32_t t = 0; t < launches; ++t) {
-      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, 0, {}});
-      const BufferId from = t % 2 == 0 ? a : b;
-      driver.launch(step, {{from, 0}, {a + b - from, 0}});
-    }
-    driver.tracker().buffer_destroyed(a);
-  }
-
-  std::vector<std::string> lines() const {
-    std::ifstream file(path_);
-    std::vector<std::string> result;
-    for (std::string line; std::getline(file, line);)
-      result.push_back(line);
-    return result;
-  }
-  void write_lines(const std::vector<std::string>& lines) const {
-    std::ofstream file(path_);
-    for (const std::string& line : lines)
-      file << line << '\n';
-  }
-  // line_of() is the index of the first line of a kind.
-  size_t line_of(const std::string& kind) const {
-    const auto all = lines();
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].find("\"record\":\"" + kind + "\"") != std::string::npos) return i;
-    }
-    ADD_FAILURE() << "no record of kind " << kind;
-    return 0;
-  }
-  // change() replaces text in one line; with `reseal` the line's seal is made right again.
-  void change(size_t index, const std::string& from, const std::string& to, bool reseal) {
-    auto all = lines();
-    std::string& line = all[index];
-    const size_t place = line.find(from);
-    ASSERT_NE(place, std::string::npos);
-    std::string text = *unsealed(line);
-    text.replace(place, from.size(), to);
-    line = reseal ? sealed(text) : line.replace(place, from.size(), to);
-    write_lines(all);
-  }
-  std::string error_of_replay() const {
-    const auto result = replay(path_);
-    return result ? result->difference : result.error().line();
-  }
-
-  std::filesystem::path folder_;
-  std::string path_;
-};
 
 TEST_F(JournalTest, HoldsOneLineForEachLaunchAndOneForEachThingFound) {
   write_stencil(1000);
@@ -163,101 +93,6 @@ TEST_F(JournalTest, SummaryReadsWell) {
   EXPECT_EQ(first["master"]["kernel"], "stencil");
   EXPECT_EQ(first["slave"]["launch"], 2);
   EXPECT_THAT(first["hazards"], ElementsAre("raw", "war"));
-}
-
-TEST_F(JournalTest, AChangedByteOfAFootprintIsFoundAndNamed) {
-  write_stencil(3);
-  const size_t index = line_of("footprint");
-  change(index, "64", "63", false);
-  const std::string expected =
-      path_ + ":" + std::to_string(index + 1) +
-      " (footprint 0): seal does not match: the record was changed or damaged";
-  EXPECT_EQ(error_of_replay(), expected);
-  const auto summary = summarise(path_);
-  ASSERT_FALSE(summary);
-  EXPECT_EQ(summary.error().line(), expected);
-}
-
-TEST_F(JournalTest, AnyChangedByteOfAnyLineIsFound) {
-  write_stencil(2);
-  const auto whole = lines();
-  for (size_t i = 0; i < whole.size(); ++i) {
-    for (size_t place = 0; place < whole[i].size(); place += 17) {
-      auto changed = whole;
-      changed[i][place] ^= 1;
-      write_lines(changed);
-      EXPECT_NE(error_of_replay(), "") << "line " << i + 1 << ", byte " << place;
-    }
-  }
-}
-
-TEST_F(JournalTest, ATamperedFootprintWithARightSealGivesOtherEdges) {
-  write_stencil(3);
-  // The last rows of reads move by one row: every DRO that follows differs.
-  change(line_of("footprint"), "*(j + -1) + i", "*(j + -40) + i", true);
-  EXPECT_THAT(error_of_replay(), HasSubstr("(edges 0): the journal says"));
-}
-
-TEST_F(JournalTest, ATamperedResultWithARightSealIsNamed) {
-  write_stencil(3);
-  const auto whole = lines();
-  change(line_of("dro"), "raw+war", "raw", true);
-  EXPECT_THAT(error_of_replay(), HasSubstr("(dro 0): the journal says"));
-  write_lines(whole);
-  change(line_of("edges"), "\"edge_count\":64", "\"edge_count\":60", true);
-  EXPECT_THAT(error_of_replay(), HasSubstr("(edges 0): the journal says"));
-  write_lines(whole);
-  change(whole.size() - 2, "[[2,1]]", "[[1,1]]", true);
-  EXPECT_THAT(error_of_replay(), HasSubstr("(launch 3): the journal says"));
-}
-
-TEST_F(JournalTest, AMissingOrAddedRecordIsADifference) {
-  write_stencil(3);
-  const auto whole = lines();
-  for (const char* kind : {"edges", "dro", "launch", "footprint", "buffer"}) {
-    auto changed = whole;
-    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(line_of(kind)));
-    write_lines(changed);
-    EXPECT_NE(error_of_replay(), "") << kind;
-    changed = whole;
-    const size_t index = (write_lines(whole), line_of(kind));
-    changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(index), whole[index]);
-    write_lines(changed);
-    EXPECT_NE(error_of_replay(), "") << kind;
-    write_lines(whole);
-  }
-}
-
-TEST_F(JournalTest, RecordsThatOnlyATamperedJournalHoldsAreErrors) {
-  write_stencil(3);
-  const auto whole = lines();
-  const size_t launch = line_of("launch");
-  const std::pair<const char*, const char*> changes[] = {
-      {"\"footprint\":0", "\"footprint\":7"},
-      {"\"arguments\":[[1,0],[2,0]]", "\"arguments\":[[1,0]]"},
-      {"\"arguments\":[[1,0],[2,0]]", "\"arguments\":[[9,0],[2,0]]"},
-      {"\"grid\":[4,4,1]", "\"grid\":[4,5,1]"},
-      {"\"grid\":[4,4,1]", "\"grid\":[4]"},
-      {"\"record\":\"launch\"", "\"record\":\"lunch\""},
-      {"\"number\":1", "\"number\":0"}};
-  for (const auto& [from, to] : changes) {
-    write_lines(whole);
-    change(launch, from, to, true);
-    EXPECT_THAT(error_of_replay(), HasSubstr(path_ + ":" + std::to_string(launch + 1))) << to;
-  }
-}
-
-TEST_F(JournalTest, ALineThatACrashCutOffIsNoted) {
-  write_stencil(5);
-  const auto size = std::filesystem::file_size(path_);
-  std::filesystem::resize_file(path_, size - 70);
-  const auto result = replay(path_);
-  ASSERT_TRUE(result) << result.error().line();
-  EXPECT_TRUE(result->identical()) << result->difference;
-  EXPECT_THAT(result->note, HasSubstr("the last line is not whole"));
-  const auto summary = summarise(path_);
-  ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->launches.size(), 4u);
 }
 
 TEST_F(JournalTest, PassedThroughLaunchesAreCountedByReason) {
