@@ -21,16 +21,19 @@ struct ExplainOptions {
   std::string kernel;
 };
 
+// A program's images may include ones without PTX (nvcc's linker adds an empty one to each
+// program); it is an error only where none has any.
 Result<std::vector<ptx::Module>> read_modules(const std::string& file) {
   const Result<std::vector<ptx::CodeImage>> images = ptx::read_file(file);
   if (!images) return tl::unexpected(images.error());
   std::vector<ptx::Module> modules;
+  Error refusal{ErrorKind::invalid_input, "holds no device code", file, {}};
   for (const ptx::CodeImage& image : *images) {
-    Result<std::vector<std::string>> texts = image.best_ptx();
+    const Result<std::vector<std::string>> texts = image.best_ptx();
     if (!texts) {
-      Error error = texts.error();
-      if (error.where.empty()) error.where = file;
-      return tl::unexpected(std::move(error));
+      refusal = texts.error();
+      refusal.where = file;
+      continue;
     }
     for (const std::string& text : *texts) {
       Result<ptx::Module> module = ptx::parse(text, file);
@@ -38,6 +41,7 @@ Result<std::vector<ptx::Module>> read_modules(const std::string& file) {
       modules.push_back(std::move(*module));
     }
   }
+  if (modules.empty()) return tl::unexpected(std::move(refusal));
   return modules;
 }
 
