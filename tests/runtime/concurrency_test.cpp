@@ -1,0 +1,48 @@
+// Several host threads launch at once, each on data of its own.
+#include <thread>
+
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using testing::PingPong;
+
+using ConcurrencyTest = testing::RuntimeTest;
+
+TEST_F(ConcurrencyTest, EachThreadsChainHasTheSequentialAnswer) {
+  constexpr uint32_t threads = 4;
+  constexpr uint32_t launches = 300;
+  start(Config{}.set_window_launches(32).set_workers(3));
+  std::vector<std::unique_ptr<PingPong>> programs;
+  for (uint32_t i = 0; i < threads; ++i) {
+    programs.push_back(std::make_unique<PingPong>(500 + i));
+    programs.back()->allocate_in(*runtime);
+  }
+  std::vector<std::thread> hosts;
+  for (uint32_t i = 0; i < threads; ++i) {
+    hosts.emplace_back([&, i] {
+      void* const stream = i < 2 ? nullptr : reinterpret_cast<void*>(uintptr_t{16} * i);
+      for (uint32_t t = 0; t < launches; ++t) {
+        ASSERT_EQ(programs[i]->launch(*runtime, kernels["step"], t, stream), 0);
+        if (t % 50 == i) runtime->flush();
+        if (t % 70 == i) launch_plain("opaque");
+      }
+    });
+  }
+  for (std::thread& host : hosts) {
+    host.join();
+  }
+  synchronise();
+  for (uint32_t i = 0; i < threads; ++i) {
+    PingPong expected(500 + i);
+    for (uint32_t t = 0; t < launches; ++t) {
+      expected.step(t);
+    }
+    EXPECT_EQ(*programs[i], expected) << "thread " << i;
+  }
+  EXPECT_EQ(runtime->counters().launches, uint64_t{threads} * launches);
+}
+
+}  // namespace
+}  // namespace sluice::runtime

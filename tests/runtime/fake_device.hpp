@@ -1,0 +1,126 @@
+// A device for tests: one thread that runs everything in the order of submission.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/arguments.hpp"
+#include "runtime/device.hpp"
+#include "runtime/fake_kernels.hpp"
+
+namespace sluice::runtime::testing {
+
+class FakeDevice final : public Device {
+ public:
+  FakeDevice() : thread_([this] { serve(); }) {}
+  ~FakeDevice() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      paused_ = false;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  int launch(const LaunchCall& call) override {
+    auto parameters = std::make_shared<std::vector<std::byte>>();
+    auto* kernel = static_cast<FakeKernel*>(call.function);
+    if (call.grid.count() == 0 ||
+        read_parameter_block(call, kernel->signature, *parameters) != nullptr) {
+      note("refused " + kernel->signature.kernel);
+      return 1;  // CUDA_ERROR_INVALID_VALUE
+    }
+    submit("launch " + kernel->signature.kernel, [=, grid = call.grid] {
+      const SluiceBlockLaunch launch{parameters->data(), {grid.x, grid.y, grid.z}, 0};
+      kernel->run(&launch, 0, static_cast<uint32_t>(grid.count()), nullptr);
+    });
+    return 0;
+  }
+
+  Result<SluiceBlockCode> block_code(void* function, const Dim3&, uint32_t) override {
+    if (!has_block_code) return unimplemented("no megakernel for this device");
+    return SluiceBlockCode{static_cast<FakeKernel*>(function)->run, 64};
+  }
+
+  int enqueue(void* stream, std::function<void()> work) override {
+    if (enqueue_error != 0) return enqueue_error;
+    submit("window " + std::to_string(reinterpret_cast<uintptr_t>(stream)), std::move(work));
+    return 0;
+  }
+
+  // pause() keeps the device from beginning anything until resume(). wait_idle() returns when all
+  // that was submitted has ended.
+  void pause() {
+    const std::lock_guard lock(mutex_);
+    paused_ = true;
+  }
+  void resume() {
+    {
+      const std::lock_guard lock(mutex_);
+      paused_ = false;
+    }
+    changed_.notify_all();
+  }
+  void wait_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return work_.empty() && !busy_; });
+  }
+
+  // events() are the calls so far: "launch NAME", "window STREAM", "refused NAME".
+  std::vector<std::string> events() {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+  bool has_block_code = true;
+  int enqueue_error = 0;
+
+ private:
+  void note(std::string event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+
+  void submit(std::string event, std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(std::move(event));
+      work_.push_back(std::move(work));
+    }
+    changed_.notify_all();
+  }
+
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return stopping_ || (!paused_ && !work_.empty()); });
+      if (work_.empty()) return;
+      std::function<void()> work = std::move(work_.front());
+      work_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      work();
+      work = nullptr;
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;
+  std::vector<std::string> events_;
+  bool paused_ = false;
+  bool busy_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sluice::runtime::testing

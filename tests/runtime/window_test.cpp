@@ -1,0 +1,183 @@
+// When windows close: at once while the device is idle, and never later than someone could look.
+#include <fstream>
+#include <thread>
+
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::PingPong;
+using ::testing::SizeIs;
+
+class WindowTest : public testing::RuntimeTest {
+ protected:
+  void launch(uint32_t t, void* stream = nullptr) {
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], t, stream), 0);
+  }
+
+  PingPong program{64};
+};
+
+void* stream(uintptr_t number) {
+  return reinterpret_cast<void*>(number * 16);
+}
+
+TEST_F(WindowTest, ALaunchGoesOutAtOnceWhileTheDeviceIsIdle) {
+  start();
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 5; ++t) {
+    launch(t);
+    EXPECT_THAT(device.events(), SizeIs(t + 1));
+    device.wait_idle();
+  }
+}
+
+TEST_F(WindowTest, LaunchesCollectWhileTheDeviceIsBusyAndFollowWithoutAnyCall) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  for (uint32_t t = 0; t < 10; ++t) {
+    launch(t);
+  }
+  EXPECT_THAT(device.events(), ElementsAre("window 0"));
+  device.resume();
+  // Nobody flushes: a host that only polls memory must see the launches happen.
+  device.wait_idle();
+  EXPECT_THAT(device.events(), ElementsAre("window 0", "window 0"));
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 10; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(WindowTest, FlushPutsWhatWasHeldBackIntoTheStreamBeforeItReturns) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  launch(0);
+  launch(1);
+  launch(2);
+  runtime->flush();
+  EXPECT_THAT(device.events(), ElementsAre("window 0", "window 0"));
+  runtime->flush();
+  EXPECT_THAT(device.events(), SizeIs(2));
+  device.resume();
+}
+
+TEST_F(WindowTest, AWindowClosesAtItsLimit) {
+  start(Config{}.set_window_launches(4));
+  program.allocate_in(*runtime);
+  device.pause();
+  for (uint32_t t = 0; t < 9; ++t) {
+    launch(t);
+  }
+  // One launch at once, two full windows of four.
+  EXPECT_THAT(device.events(), SizeIs(3));
+  device.resume();
+}
+
+TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
+  start(Config{}.set_window_launches(2));
+  program.allocate_in(*runtime);
+  device.pause();
+  std::atomic<uint32_t> launched{0};
+  std::thread host([&] {
+    for (uint32_t t = 0; t < 40; ++t) {
+      launch(t);
+      ++launched;
+    }
+  });
+  while (launched.load() < 8) {
+    std::this_thread::yield();
+  }
+  // Eight launches are queued or held at four windows of two; a ninth or tenth may be held back.
+  EXPECT_LE(launched.load(), 10U);
+  device.resume();
+  host.join();
+  synchronise();
+  EXPECT_EQ(launched.load(), 40U);
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 40; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(WindowTest, ALaunchOnAnotherStreamClosesTheWindow) {
+  start();
+  program.allocate_in(*runtime);
+  launch(0, stream(1));
+  device.wait_idle();
+  launch(1, stream(2));
+  device.wait_idle();
+  device.pause();
+  launch(2, stream(1));
+  launch(3, stream(1));
+  launch(4, stream(1));
+  launch(5, stream(2));
+  launch(6, stream(2));
+  launch(7, stream(1));
+  runtime->flush();
+  EXPECT_THAT(device.events(), ElementsAre("window 16", "window 32", "window 16", "window 16",
+                                           "window 32", "window 16"));
+  device.resume();
+  device.wait_idle();
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 8; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(WindowTest, ThePerThreadStreamIsNeverLeftToAnotherThread) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  void* const per_thread = reinterpret_cast<void*>(2);
+  for (uint32_t t = 0; t < 3; ++t) {
+    launch(t, per_thread);
+  }
+  EXPECT_THAT(device.events(), ElementsAre("window 2", "window 2", "window 2"));
+  device.resume();
+}
+
+TEST_F(WindowTest, FinishWaitsForAllAndLaterLaunchesPass) {
+  start();
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 20; ++t) {
+    launch(t);
+  }
+  runtime->finish();
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 20; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+  launch(20);
+  EXPECT_EQ(device.events().back(), "launch step");
+  EXPECT_EQ(runtime->counters().launches, 20U);
+  runtime->finish();
+}
+
+TEST_F(WindowTest, WhereTheDeviceTakesNoWindowTheLaunchesGoOneByOne) {
+  start();
+  program.allocate_in(*runtime);
+  launch(0);
+  device.wait_idle();
+  device.enqueue_error = 801;  // CUDA_ERROR_NOT_SUPPORTED
+  launch(1);
+  launch(2);
+  device.wait_idle();
+  EXPECT_THAT(device.events(), ElementsAre("window 0", "launch step", "launch step"));
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 3; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+}
+
+}  // namespace
+}  // namespace sluice::runtime
