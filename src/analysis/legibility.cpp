@@ -1,6 +1,7 @@
 #include "analysis/legibility.hpp"
 
 #include <optional>
+#include <utility>
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -257,18 +258,9 @@ class Rewriter {
     if (!a->getType()->isIntegerTy() || a->getType()->isIntegerTy(1)) {
       return opposite ? builder.CreateNot(&compare) : &compare;
     }
-    switch (predicate) {
-      case ICmpInst::ICMP_ULT:
-        return below(builder, a, b, true, &compare, opposite);
-      case ICmpInst::ICMP_ULE:
-        return below(builder, a, b, false, &compare, opposite);
-      case ICmpInst::ICMP_UGT:
-        return below(builder, b, a, true, &compare, opposite);
-      case ICmpInst::ICMP_UGE:
-        return below(builder, b, a, false, &compare, opposite);
-      default:
-        return builder.CreateICmp(predicate, a, b);
-    }
+    if (!ICmpInst::isUnsigned(predicate)) return builder.CreateICmp(predicate, a, b);
+    if (ICmpInst::isGT(predicate) || ICmpInst::isGE(predicate)) std::swap(a, b);
+    return below(builder, a, b, ICmpInst::isStrictPredicate(predicate), &compare, opposite);
   }
 
   // below() is unsigned a < b (or <=). Of two numbers the one with its sign bit set is the larger;

@@ -249,3 +249,22 @@ extern "C" __global__ void two_parts(float* out, int n, int mode) {
   if (mode == 0) out[i] = 1.0f;
   else out[2 * i] = 2.0f;
 }
+
+// The size is no base, whatever is loaded.
+extern "C" __global__ void loaded_pointer_plus_size(char* const* rows, size_t from) {
+  (rows[blockIdx.x] + from)[threadIdx.x] = 0;
+}
+
+// An index that is loaded does not make the pointer uncertain.
+extern "C" __global__ void pointer_plus_loaded_size(const size_t* from, char* out) {
+  (out + from[blockIdx.x])[threadIdx.x] = 0;
+}
+
+// Whether the last loop runs depends on the index, and where it starts on the loop before.
+extern "C" __global__ void two_loops(const float* in, float* out, int n) {
+  int i = INDEX_X, j = 0;
+  float sum = 0;
+  for (; j < i && j < n; j += 2) sum += in[2 * j];
+  for (; j < n; ++j) sum += in[j];
+  out[i] = sum;
+}

@@ -119,6 +119,20 @@ TEST(WidenedFootprints, OpaqueKernelsSayWhy) {
               HasSubstr("module variable counter"));
 }
 
+TEST(WidenedFootprints, SizesAddedToLoadedPointersAreNoBase) {
+  EXPECT_THAT(footprint_of("loaded_pointer_plus_size", {4}, {8}, {}).opaque_reason,
+              HasSubstr("pointer"));
+  EXPECT_TRUE(analysis_of("loaded_pointer_plus_size").signature().pointers.empty());
+}
+
+TEST(WidenedFootprints, LoadedSizesAddedToPointersMayReachAnyByte) {
+  const Footprint footprint = footprint_of("pointer_plus_loaded_size", {4}, {8}, {});
+  ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
+  ASSERT_EQ(footprint.arguments.size(), 2u);
+  EXPECT_EQ(footprint.arguments[0].reads.precision, Precision::exact);
+  EXPECT_EQ(footprint.arguments[1].may_writes.precision, Precision::whole_buffer);
+}
+
 // covers() is true where `bytes` holds all of `touched`.
 bool covers(const BytesByBlock& bytes, const BytesByBlock& touched) {
   for (const auto& [block, needed] : touched) {
@@ -146,6 +160,14 @@ TEST(WidenedFootprints, LoopsBoundedByTheIndex) {
     if (t.x() >= 30) return;
     for (int j = 0; j <= t.x(); ++j)
       t.read(0, t.x() * 30 + j);
+    t.write(1, t.x());
+  });
+  expect_covered("two_loops", {13}, [](Thread& t) {
+    int j = 0;
+    for (; j < t.x() && j < 13; j += 2)
+      t.read(0, 2 * j);
+    for (; j < 13; ++j)
+      t.read(0, j);
     t.write(1, t.x());
   });
 }
