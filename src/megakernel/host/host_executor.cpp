@@ -1,5 +1,6 @@
 #include "megakernel/host/host_executor.hpp"
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -90,7 +91,10 @@ struct HostExecutor::State {
   std::atomic<uint32_t> left{0};
   std::atomic<uint64_t> opened_epoch{0};
   std::atomic<bool> stopping{false};
-  Parking tasks_changed;   // flags and counters
+  // Flags and counters, several of them to a place, so that who sleeps is woken by few others.
+  static constexpr size_t parking_places = 64;
+  std::array<Parking, parking_places> flag_changed;
+  std::array<Parking, parking_places> counter_changed;
   Parking window_changed;  // opened_epoch, stopping, left
 };
 
@@ -191,7 +195,8 @@ void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task
     dro::for_each_master_range(*dependence.edges, task.first_block, task.block_count,
                                [&](uint32_t first, uint32_t last) {
                                  if (whole) {
-                                   tasks_changed.wait([&] { return counter.complete(); });
+                                   counter_changed[dependence.master_slot % parking_places].wait(
+                                       [&] { return counter.complete(); });
                                  } else {
                                    await_tasks(dependence.master_slot, first, last);
                                  }
@@ -205,15 +210,19 @@ void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block
   const uint32_t first = master.first_flag + first_block / master.blocks_per_task;
   const uint32_t last = master.first_flag + last_block / master.blocks_per_task;
   for (uint32_t flag = first; flag <= last; ++flag) {
-    tasks_changed.wait([&] { return flags.is_set(flag, epoch); });
+    if (flags.is_set(flag, epoch)) continue;
+    flag_changed[flag % parking_places].wait([&] { return flags.is_set(flag, epoch); });
   }
 }
 
 void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
-  flags.set(slot.first_flag + task.first_block / slot.blocks_per_task, epoch);
+  const uint32_t flag = slot.first_flag + task.first_block / slot.blocks_per_task;
+  flags.set(flag, epoch);
+  flag_changed[flag % parking_places].notify();
   TaskCounter& counter = counters[task.slot];
-  if (counter.counting) counter.finished.fetch_add(1);
-  tasks_changed.notify();
+  if (counter.counting && counter.finished.fetch_add(1) + 1 == counter.total) {
+    counter_changed[task.slot % parking_places].notify();
+  }
 }
 
 void HostExecutor::State::note_failure() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -11,7 +12,7 @@ namespace sluice::megakernel {
 // Parking is where threads wait for conditions over sequentially consistent atomics that other
 // threads change. Whoever changes one calls notify() afterwards, which costs a single load while
 // nobody sleeps. Thread-safe.
-class Parking {
+class alignas(64) Parking {
  public:
   // wait() returns once ready() is true. ready() may be called any number of times, also under
   // the lock of this object, and must read its atomics with memory_order_seq_cst.
@@ -36,9 +37,9 @@ class Parking {
  private:
   // About a microsecond: what a neighbour's task needs to end if it is nearly done.
   static constexpr int spins = 24;
-  // Some hundred microseconds of this thread's own time where no other thread wants the core;
-  // where one does, each yield gives it a whole time slice.
-  static constexpr int yields = 200;
+  // Yielding is for an idle machine, where it is a slower kind of spinning. On a busy one a single
+  // yield gives away whole time slices, after which this budget is spent; a sleeper is back sooner.
+  static constexpr std::chrono::microseconds yield_budget{100};
 
   template <class Ready>
   static bool spin(Ready& ready) {
@@ -51,10 +52,11 @@ class Parking {
 
   template <class Ready>
   static bool yield(Ready& ready) {
-    for (int i = 0; i < yields; ++i) {
+    const auto end = std::chrono::steady_clock::now() + yield_budget;
+    do {
       yield_core();
       if (ready()) return true;
-    }
+    } while (std::chrono::steady_clock::now() < end);
     return false;
   }
 
