@@ -69,6 +69,8 @@ __device__ void ask(const FlagWords& words, const FlagCase& how) {
     for (unsigned flag = lane; flag < flags; flag += 32) {
       raise_flag(&words.forward[flag * how.stride], round, how.add);
     }
+    // Lane 0 must not start to wait before the other lanes have raised their flags.
+    __syncwarp();
     const bool met = lane != 0 || wait_until_at_least(words.back, round);
     if (!__all_sync(all_lanes, met)) {
       if (lane == 0) {
