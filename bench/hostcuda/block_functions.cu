@@ -22,7 +22,8 @@ extern "C" __global__ void gemm(const float* a, const float* b, float* c, int n)
     rows[threadIdx.y][threadIdx.x] = a[y * n + k + threadIdx.x];
     columns[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + x];
     __syncthreads();
-    for (int i = 0; i < 16; ++i) sum += rows[threadIdx.y][i] * columns[i][threadIdx.x];
+    for (int i = 0; i < 16; ++i)
+      sum += rows[threadIdx.y][i] * columns[i][threadIdx.x];
     __syncthreads();
   }
   c[y * n + x] = sum;

@@ -38,11 +38,8 @@ typedef struct SluiceHostDeviceTable {
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */
-#define SLUICE_HOST_DEVICE_TABLE_UUID                                                    \
-  {                                                                                      \
-    0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, \
-        0x9a, 0x64                                                                       \
-  }
+#define SLUICE_HOST_DEVICE_TABLE_UUID \
+  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x64}
 
 #ifdef __cplusplus
 }

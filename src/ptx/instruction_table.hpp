@@ -24,14 +24,15 @@ enum class Effect : uint8_t {
   fence,    // orders memory
   branch,   // changes the flow of control inside the function
   call,
-  exit,     // ends the thread or returns
+  exit,  // ends the thread or returns
 };
 
 struct InstructionInfo {
   Opcode opcode;
-  std::string_view name;       // "ld"
-  std::string_view signature;  // operands: d destination, s source, a address, l label, p predicate,
-                               // v d/s that may be a vector; ? after one that may be missing
+  std::string_view name;  // "ld"
+  std::string_view
+      signature;  // operands: d destination, s source, a address, l label, p predicate,
+                  // v d/s that may be a vector; ? after one that may be missing
   Effect effect;
 };
 

@@ -25,9 +25,41 @@ enum class StateSpace { none, reg, sreg, constant, global, local, param, shared,
 
 // ScalarType is a fundamental type, without its leading dot. `none` is for what has no type.
 enum class ScalarType {
-  none, b1, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, tf32, f32, f32x2, f64, e4m3, e5m2, e4m3x2, e5m2x2, u16x2, s16x2,
-  u4, s4, pred, texref, samplerref, surfref,
+  none,
+  b1,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  tf32,
+  f32,
+  f32x2,
+  f64,
+  e4m3,
+  e5m2,
+  e4m3x2,
+  e5m2x2,
+  u16x2,
+  s16x2,
+  u4,
+  s4,
+  pred,
+  texref,
+  samplerref,
+  surfref,
 };
 
 // size_in_bytes() is the size of one element in memory; 0 for none, pred and opaque types.
@@ -150,10 +182,10 @@ struct Label {
 // (`.reg .f32 %f<12>`: range_count 12), a shared array, a module global with its initialiser.
 struct Variable {
   StateSpace space = StateSpace::none;
-  std::string linkage;             // "", "visible", "extern", "weak", "common"
+  std::string linkage;                  // "", "visible", "extern", "weak", "common"
   std::vector<std::string> attributes;  // as written: "managed"
-  uint32_t alignment = 0;          // bytes; 0 where none is written
-  uint32_t vector_elements = 1;    // 2 for .v2, 4 for .v4
+  uint32_t alignment = 0;               // bytes; 0 where none is written
+  uint32_t vector_elements = 1;         // 2 for .v2, 4 for .v4
   ScalarType type = ScalarType::none;
   std::string name;
   std::optional<uint32_t> range_count;  // .reg .b32 %r<5>
@@ -161,7 +193,7 @@ struct Variable {
   bool is_pointer = false;              // .ptr attribute of a parameter
   StateSpace pointer_space = StateSpace::none;
   uint32_t pointer_alignment = 0;
-  std::vector<Operand> initialiser;     // flattened, in order; empty where none is written
+  std::vector<Operand> initialiser;  // flattened, in order; empty where none is written
   bool initialiser_has_braces = false;
   Location location;
 
@@ -193,8 +225,8 @@ struct Function {
   bool is_entry = false;  // .entry (a kernel) or .func
   std::string linkage;
   std::string name;
-  std::vector<Variable> results;     // of a .func
-  std::vector<Variable> parameters;  // space is param (or reg for a .func of old style)
+  std::vector<Variable> results;      // of a .func
+  std::vector<Variable> parameters;   // space is param (or reg for a .func of old style)
   std::vector<Directive> attributes;  // .maxntid, .minnctapersm, .noreturn, ...
   bool is_definition = false;         // false: a prototype, body empty
   Block body;
