@@ -17,8 +17,10 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLUICE_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${SLUICE_CCACHE})
+  # Paths relative to the checkout, so that a new clone finds what another one compiled.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SLUICE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
 
 add_library(sluice_flags INTERFACE)
