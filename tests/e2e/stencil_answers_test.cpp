@@ -2,6 +2,7 @@
 #include <regex>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "e2e/process.hpp"
 
@@ -62,6 +63,19 @@ TEST(StencilAnswersByPreload, AreTheSame) {
       {{"LD_PRELOAD", build_path("lib/libsluice.so") + ":" + build_path("lib/cpu/libcudart.so.13")},
        {"SLUICE_DEVICE", "cpu"}});
   EXPECT_EQ(checksum(preloaded), checksum(sluice_run({"--off"}, command("stencil", shape))));
+}
+
+TEST(StencilAnswersByPreload, AreTheSameWithSluiceOffAndNoJournalIsWritten) {
+  const Case shape{100, 10, "16,16"};
+  const ScratchFolder scratch;
+  const Outcome forwarded = run(
+      command("stencil", shape),
+      {{"LD_PRELOAD", build_path("lib/libsluice.so") + ":" + build_path("lib/cpu/libcudart.so.13")},
+       {"SLUICE_DEVICE", "cpu"},
+       {"SLUICE_OFF", "1"},
+       {"SLUICE_JOURNAL", scratch.file("journal")}});
+  EXPECT_EQ(checksum(forwarded), checksum(sluice_run({"--off"}, command("stencil", shape))));
+  EXPECT_NE(access(scratch.file("journal").c_str(), F_OK), 0);
 }
 
 }  // namespace
