@@ -69,6 +69,12 @@ const char* driver_function_name(size_t index) {
 extern "C" void* sluice_interpose_enter(size_t index) {
   using namespace sluice::interpose;
   const ErrnoGuard guard;
+  // Functions that close the windows come here at every call: they are looked up once.
+  static std::atomic<void*> observing[std::size(function_names)];
+  if (void* known = observing[index].load(std::memory_order_relaxed)) {
+    flushed_runtime();
+    return known;
+  }
   const char* symbol = function_names[index];
   const Shim& shim = Shim::get();
   if (!shim.driver_ready()) return reinterpret_cast<void*>(&no_driver);
@@ -88,6 +94,7 @@ extern "C" void* sluice_interpose_enter(size_t index) {
     sluice_interpose_slots[index].store(real, std::memory_order_relaxed);
     return real;
   }
+  observing[index].store(real, std::memory_order_relaxed);
   flushed_runtime();
   return real;
 }
