@@ -79,18 +79,30 @@ struct Argument {
 
 }  // namespace
 
-isl::set blocks_of(isl::ctx context, const Dim3& grid) {
+isl::set blocks_of(isl::ctx context, const ShapeFamily& family) {
+  std::string parameters, constraints;
+  for (const SymbolicNumber& symbol : family.symbols) {
+    const std::string name = symbol_name(symbol.number);
+    parameters += (parameters.empty() ? "" : ", ") + name;
+    constraints += fmt::format(" and {} <= {} <= {}", symbol.low, name, symbol.high);
+  }
+  const auto extent = [&](unsigned dimension) {
+    const auto symbol = family.grid_symbol(dimension);
+    return symbol ? symbol_name(family.symbols[*symbol].number)
+                  : std::to_string(family.largest_grid(dimension));
+  };
   return isl::set(
-      context, fmt::format("{{ B[x, y, z] : 0 <= x < {} and 0 <= y < {} and 0 <= z < {} }}", grid.x,
-                           grid.y, grid.z));
+      context,
+      fmt::format("[{}] -> {{ B[x, y, z] : 0 <= x < {} and 0 <= y < {} and 0 <= z < {}{} }}",
+                  parameters, extent(0), extent(1), extent(2), constraints));
 }
 
-isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid) {
+isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const ShapeFamily& family) {
   const std::string place =
       fmt::format("{}x + {}y + {}z", bounds.slope[0], bounds.slope[1], bounds.slope[2]);
   const isl::map map(context, fmt::format("{{ B[x, y, z] -> A[o] : {} + {} <= o <= {} + {} }}",
                                           place, bounds.low, place, bounds.high));
-  return map.intersect_domain(blocks_of(context, grid));
+  return map.intersect_domain(blocks_of(context, family));
 }
 
 std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const AccessForm& form,

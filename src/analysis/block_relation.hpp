@@ -9,6 +9,7 @@
 
 #include "analysis/access_form.hpp"
 #include "analysis/offset_bounds.hpp"
+#include "analysis/shape_family.hpp"
 
 namespace sluice::analysis {
 
@@ -21,11 +22,11 @@ struct PlacedTouch {
   std::string reason;        // where it is not exact and certain
 };
 
-// blocks_of() is { B[x, y, z] } of a grid.
-isl::set blocks_of(isl::ctx context, const Dim3& grid);
+// blocks_of() is { B[x, y, z] } of the grids of a family, with its symbolic numbers as parameters.
+isl::set blocks_of(isl::ctx context, const ShapeFamily& family);
 
-// bounded_bytes() is the relation of `bounds` over a grid.
-isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const Dim3& grid);
+// bounded_bytes() is the relation of `bounds` over those blocks.
+isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const ShapeFamily& family);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
 // does not suffice; the caller then widens.

@@ -14,21 +14,21 @@ constexpr size_t most_touches_for_polly = 1024;
 
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
-                                                              const LaunchShape& shape,
+                                                              const ShapeFamily& family,
                                                               Passes& passes) {
   if (form.touches.size() > most_touches_for_polly) return std::nullopt;
   polly::Scop* scop = passes.scop(*kernel.function);
   if (scop == nullptr) return std::nullopt;
   const PlacedTouches placed =
-      place_by_polly(*scop, kernel, form, shape, passes.scalar_evolution(*kernel.function));
+      place_by_polly(*scop, kernel, form, family, passes.scalar_evolution(*kernel.function));
   if (!placed.refusal.empty()) return std::nullopt;
   return assemble(scop->getIslCtx(), form, placed.touches);
 }
 
 std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
-                                                 const LaunchShape& shape, Passes& passes) {
+                                                 const ShapeFamily& family, Passes& passes) {
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
-  PlacedTouches placed = place_by_ranges(context.get(), kernel, form, shape,
+  PlacedTouches placed = place_by_ranges(context.get(), kernel, form, family,
                                          passes.scalar_evolution(*kernel.function));
   if (auto arguments = assemble(context.get(), form, placed.touches)) return *arguments;
   for (PlacedTouch& touch : placed.touches)
@@ -41,7 +41,8 @@ std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const S
 FootprintMaker::FootprintMaker(std::unique_ptr<llvm::LLVMContext> context, AccessForm form)
     : context_(std::move(context)), form_(std::move(form)) {}
 
-Footprint FootprintMaker::make(const LaunchShape& shape) {
+Footprint FootprintMaker::make(const ShapeFamily& family) {
+  const LaunchShape& shape = family.shape;
   Footprint footprint;
   footprint.kernel = form_.signature.kernel;
   footprint.shape = shape;
@@ -51,11 +52,11 @@ Footprint FootprintMaker::make(const LaunchShape& shape) {
     footprint.arguments.resize(form_.signature.pointers.size());
     return footprint;
   }
-  const Specialised kernel = specialise(form_, shape, passes_);
-  if (auto arguments = exact_arguments(form_, kernel, shape, passes_)) {
+  const Specialised kernel = specialise(form_, family, passes_);
+  if (auto arguments = exact_arguments(form_, kernel, family, passes_)) {
     footprint.arguments = std::move(*arguments);
   } else {
-    footprint.arguments = bounded_arguments(form_, kernel, shape, passes_);
+    footprint.arguments = bounded_arguments(form_, kernel, family, passes_);
   }
   passes_.clear();
   kernel.function->eraseFromParent();

@@ -8,6 +8,7 @@
 #include "analysis/access_form.hpp"
 #include "analysis/footprint.hpp"
 #include "analysis/passes.hpp"
+#include "analysis/shape_family.hpp"
 
 namespace sluice::analysis {
 
@@ -18,8 +19,9 @@ class FootprintMaker {
 
   const AccessForm& form() const { return form_; }
 
-  // make() never fails; see KernelAnalysis::footprint().
-  Footprint make(const LaunchShape& shape);
+  // make() never fails; see KernelAnalysis::footprint(). The relations of a family with symbolic
+  // numbers have them as parameters.
+  Footprint make(const ShapeFamily& family);
 
  private:
   std::unique_ptr<llvm::LLVMContext> context_;

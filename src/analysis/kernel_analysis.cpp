@@ -10,6 +10,7 @@
 
 #include "analysis/access_form.hpp"
 #include "analysis/footprint_maker.hpp"
+#include "analysis/shape_policy.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/parameter_layout.hpp"
 
@@ -47,8 +48,9 @@ void collect_pointers(const ptx::Block& block, std::map<std::string, Field>& fie
 
 struct KernelAnalysis::State {
   State(std::unique_ptr<llvm::LLVMContext> context, AccessForm form)
-      : maker(std::move(context), std::move(form)) {}
+      : maker(std::move(context), std::move(form)), policy(maker) {}
   FootprintMaker maker;
+  ShapePolicy policy;
 };
 
 Result<std::unique_ptr<KernelAnalysis>> KernelAnalysis::create(const ptx::Module& module,
@@ -90,7 +92,11 @@ const KernelSignature& KernelAnalysis::signature() const {
 }
 
 Footprint KernelAnalysis::footprint(const LaunchShape& shape) {
-  return state_->maker.make(shape);
+  return state_->policy.footprint(shape);
+}
+
+uint64_t KernelAnalysis::analyses() const {
+  return state_->policy.analyses();
 }
 
 }  // namespace sluice::analysis

@@ -28,7 +28,12 @@ class KernelAnalysis {
 
   // footprint() analyses one shape. It never fails: what cannot be bounded is whole_buffer, and
   // what cannot be understood makes the footprint opaque, each with its reason.
+  // A shape that differs from earlier ones in a few integers (the pivot of an elimination) may get
+  // its footprint from one that has them as parameters: that is no analysis of its own.
   Footprint footprint(const LaunchShape& shape);
+
+  // analyses() counts how often a shape, or a family of shapes, had to be analysed so far.
+  uint64_t analyses() const;
 
  private:
   struct State;

@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <isl/constraint.h>
+#include <isl/local_space.h>
 #include <isl/map.h>
 #include <isl/set.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -62,14 +64,14 @@ void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouch
 }
 
 PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t touch,
-                           const Specialised& kernel, const AccessForm& form, const Dim3& grid,
-                           ScalarEvolution& evolution) {
+                           const Specialised& kernel, const AccessForm& form,
+                           const ShapeFamily& family, ScalarEvolution& evolution) {
   PlacedTouch placed;
   placed.touch = touch;
   placed.reason = reason_for(store, form, touch);
   if (auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution)) {
     bounds->high += form.touches[touch].bytes - 1;
-    placed.bytes = bounded_bytes(context, *bounds, grid);
+    placed.bytes = bounded_bytes(context, *bounds, family);
   }
   return placed;
 }
@@ -79,14 +81,19 @@ PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t to
 class PollyReader {
  public:
   PollyReader(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
-              const LaunchShape& shape, ScalarEvolution& evolution)
-      : scop_(scop), kernel_(kernel), form_(form), shape_(shape), evolution_(evolution) {
-    const std::array<uint32_t, 3> grid = {shape.grid.x, shape.grid.y, shape.grid.z};
-    const std::array<uint32_t, 3> block = {shape.block.x, shape.block.y, shape.block.z};
+              const ShapeFamily& family, ScalarEvolution& evolution)
+      : scop_(scop), kernel_(kernel), form_(form), family_(family), evolution_(evolution) {
+    const Dim3& size = family.shape.block;
+    const std::array<uint32_t, 3> block = {size.x, size.y, size.z};
     box_ = scop.getContext();
-    for (int i = 0; i < 3; ++i) {
-      block_[i] = index(kernel.block[i], grid[i]);
-      thread_[i] = index(kernel.thread[i], block[i]);
+    for (size_t i = 0; i < family.symbols.size(); ++i) {
+      symbols_.push_back(
+          confined(kernel.symbols[i], family.symbols[i].low, family.symbols[i].high));
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+      block_[i] = confined(kernel.block[i], 0, int64_t(family.largest_grid(i)) - 1);
+      thread_[i] = confined(kernel.thread[i], 0, int64_t(block[i]) - 1);
+      if (const auto symbol = family.grid_symbol(i)) confine_below(block_[i], symbols_[*symbol]);
     }
   }
 
@@ -119,9 +126,9 @@ class PollyReader {
   }
 
  private:
-  // index() is the id of the parameter that Polly made of a block or thread index, if any; the
-  // index is confined to its extent.
-  isl::id index(Argument* argument, uint32_t extent) {
+  // confined() is the id of the parameter that Polly made of an argument, if any; the argument is
+  // confined to its range.
+  isl::id confined(Argument* argument, int64_t low, int64_t high) {
     const isl::id id = scop_.getIdForParam(evolution_.getSCEV(argument));
     if (id.is_null()) return id;
     int position = isl_set_find_dim_by_id(box_.get(), isl_dim_param, id.get());
@@ -131,12 +138,26 @@ class PollyReader {
       box_ = isl::manage(
           isl_set_set_dim_id(box_.release(), isl_dim_param, unsigned(position), id.copy()));
     }
-    box_ =
-        isl::manage(isl_set_lower_bound_si(box_.release(), isl_dim_param, unsigned(position), 0));
-    box_ = isl::manage(
-        isl_set_upper_bound_val(box_.release(), isl_dim_param, unsigned(position),
-                                isl_val_int_from_ui(scop_.getIslCtx().get(), extent - 1)));
+    isl_ctx* context = scop_.getIslCtx().get();
+    box_ = isl::manage(isl_set_lower_bound_val(box_.release(), isl_dim_param, unsigned(position),
+                                               isl_val_int_from_si(context, low)));
+    box_ = isl::manage(isl_set_upper_bound_val(box_.release(), isl_dim_param, unsigned(position),
+                                               isl_val_int_from_si(context, high)));
     return id;
+  }
+
+  // confine_below() says of two parameters of Polly's, if both exist, that index < extent.
+  void confine_below(const isl::id& index, const isl::id& extent) {
+    if (index.is_null() || extent.is_null()) return;
+    const auto position = [&](const isl::id& id) {
+      return isl_set_find_dim_by_id(box_.get(), isl_dim_param, id.get());
+    };
+    isl_constraint* below =
+        isl_constraint_alloc_inequality(isl_local_space_from_space(isl_set_get_space(box_.get())));
+    below = isl_constraint_set_coefficient_si(below, isl_dim_param, position(index), -1);
+    below = isl_constraint_set_coefficient_si(below, isl_dim_param, position(extent), 1);
+    box_ = isl::manage(
+        isl_set_add_constraint(box_.release(), isl_constraint_set_constant_si(below, -1)));
   }
 
   bool assumptions_hold() const {
@@ -178,7 +199,7 @@ class PollyReader {
       return;
     }
     PlacedTouch touch =
-        place_by_range(scop_.getIslCtx(), store, number, kernel_, form_, shape_.grid, evolution_);
+        place_by_range(scop_.getIslCtx(), store, number, kernel_, form_, family_, evolution_);
     if (!touch.bytes.is_null() && !places.is_null()) {
       touch.bytes = touch.bytes.intersect_domain(places.domain());
     }
@@ -209,7 +230,7 @@ class PollyReader {
     for (isl_size i = 0; i < count; ++i) {
       const isl::id id = isl::manage(isl_map_get_dim_id(bytes.get(), isl_dim_param, unsigned(i)));
       const auto is_it = [&](const isl::id& known) { return known.get() == id.get(); };
-      if (any_of(block_, is_it) || any_of(thread_, is_it)) continue;
+      if (any_of(block_, is_it) || any_of(thread_, is_it) || any_of(symbols_, is_it)) continue;
       if (isl_map_involves_dims(bytes.get(), isl_dim_param, unsigned(i), 1) != isl_bool_false) {
         return true;
       }
@@ -217,8 +238,8 @@ class PollyReader {
     return false;
   }
 
-  // by_block() makes the block indices inputs and projects everything else out, so that the result
-  // covers all threads, and all values of parameters that are no index.
+  // by_block() makes the block indices inputs and projects everything else out but the symbolic
+  // numbers, so that the result covers all threads, and all values of parameters that are neither.
   isl::map by_block(const isl::set& touched) const {
     isl_map* map = isl_map_from_range(touched.copy());
     for (unsigned i = 0; i < 3; ++i) {
@@ -232,26 +253,41 @@ class PollyReader {
       const int position = id.is_null() ? -1 : isl_map_find_dim_by_id(map, isl_dim_param, id.get());
       if (position >= 0) map = isl_map_project_out(map, isl_dim_param, unsigned(position), 1);
     }
-    const isl_size left = isl_map_dim(map, isl_dim_param);
-    if (left > 0) {
-      map = isl_map_project_out(map, isl_dim_param, 0, unsigned(left));
-    }
+    map = keep_symbols(map);
     map = isl_map_set_tuple_name(map, isl_dim_in, "B");
     for (unsigned i = 0; i < 3; ++i) {
       map = isl_map_set_dim_name(map, isl_dim_in, i, std::array{"x", "y", "z"}[i]);
     }
     map = isl_map_set_dim_name(map, isl_dim_out, 0, "o");
     const isl::map result = isl::manage(map);
-    return result.intersect_domain(blocks_of(scop_.getIslCtx(), shape_.grid));
+    return result.intersect_domain(blocks_of(scop_.getIslCtx(), family_));
+  }
+
+  // keep_symbols() projects out all parameters but the symbolic numbers, and names those.
+  isl_map* keep_symbols(isl_map* map) const {
+    for (isl_size i = isl_map_dim(map, isl_dim_param); i-- > 0;) {
+      const isl::id id = isl::manage(isl_map_get_dim_id(map, isl_dim_param, unsigned(i)));
+      const auto known = find_if(symbols_, [&](const isl::id& s) { return s.get() == id.get(); });
+      if (known == symbols_.end()) {
+        map = isl_map_project_out(map, isl_dim_param, unsigned(i), 1);
+        continue;
+      }
+      const SymbolicNumber& symbol = family_.symbols[size_t(known - symbols_.begin())];
+      map = isl_map_set_dim_id(
+          map, isl_dim_param, unsigned(i),
+          isl_id_alloc(scop_.getIslCtx().get(), symbol_name(symbol.number).c_str(), nullptr));
+    }
+    return map;
   }
 
   polly::Scop& scop_;
   const Specialised& kernel_;
   const AccessForm& form_;
-  const LaunchShape& shape_;
+  const ShapeFamily& family_;
   ScalarEvolution& evolution_;
   std::array<isl::id, 3> block_;
   std::array<isl::id, 3> thread_;
+  std::vector<isl::id> symbols_;
   std::map<Kind, Group> groups_;
   std::map<Kind, isl::map> of_statement_;  // of the statement that is being read
   isl::set box_;                           // of parameters: what holds of them in this launch
@@ -260,20 +296,20 @@ class PollyReader {
 }  // namespace
 
 PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
-                             const LaunchShape& shape, llvm::ScalarEvolution& evolution) {
+                             const ShapeFamily& family, llvm::ScalarEvolution& evolution) {
   const OperationBudget budget(scop.getIslCtx());
-  return PollyReader(scop, kernel, form, shape, evolution).read();
+  return PollyReader(scop, kernel, form, family, evolution).read();
 }
 
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
-                              const LaunchShape& shape, llvm::ScalarEvolution& evolution) {
+                              const ShapeFamily& family, llvm::ScalarEvolution& evolution) {
   PlacedTouches placed;
   for (Instruction& instruction : instructions(*kernel.function)) {
     auto* store = dyn_cast<StoreInst>(&instruction);
     if (store == nullptr) continue;
     if (const auto touch = Specialised::touch_of(*store)) {
       placed.touches.push_back(
-          place_by_range(context, *store, *touch, kernel, form, shape.grid, evolution));
+          place_by_range(context, *store, *touch, kernel, form, family, evolution));
     }
   }
   add_any_byte(kernel, form, placed);

@@ -26,10 +26,10 @@ struct PlacedTouches {
 // their ranges, within the blocks that Polly gives. Nothing is under-approximated: where the model
 // holds only under assumptions that this launch does not prove, it is refused.
 PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
-                             const LaunchShape& shape, llvm::ScalarEvolution& evolution);
+                             const ShapeFamily& family, llvm::ScalarEvolution& evolution);
 
 // place_by_ranges() places every touch by the range of its offset alone.
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
-                              const LaunchShape& shape, llvm::ScalarEvolution& evolution);
+                              const ShapeFamily& family, llvm::ScalarEvolution& evolution);
 
 }  // namespace sluice::analysis

@@ -26,8 +26,12 @@ Constant* constant_of(Type* type, uint64_t bits) {
 
 class Specialiser {
  public:
-  Specialiser(AccessForm& form, const LaunchShape& shape)
-      : form_(form), shape_(shape), context_(form.module->getContext()) {}
+  Specialiser(AccessForm& form, const ShapeFamily& family)
+      : form_(form),
+        family_(family),
+        shape_(family.shape),
+        grid_{family.largest_grid(0), family.largest_grid(1), family.largest_grid(2)},
+        context_(form.module->getContext()) {}
 
   Specialised run(Passes& passes) {
     declare();
@@ -39,10 +43,17 @@ class Specialiser {
   }
 
  private:
+  Type* type_of(const SymbolicNumber& symbol) const {
+    if (symbol.number >= form_.scalar_arguments.size()) return Type::getInt32Ty(context_);
+    return form_.function->getArg(form_.scalar_arguments[symbol.number])->getType();
+  }
+
   void declare() {
     Type* index = Type::getInt32Ty(context_);
     std::vector<Type*> types(6, index);
     types.resize(6 + form_.signature.pointers.size(), PointerType::get(context_, 0));
+    for (const SymbolicNumber& symbol : family_.symbols)
+      types.push_back(type_of(symbol));
     Function* function = Function::Create(
         FunctionType::get(Type::getVoidTy(context_), types, false), GlobalValue::InternalLinkage,
         form_.signature.kernel + ".specialised", form_.module.get());
@@ -56,10 +67,22 @@ class Specialiser {
         arguments[i]->setName((first == 0 ? "block" : "thread") + std::string(1, "xyz"[i]));
       }
     };
-    give(0, shape_.grid, result_.block);
+    give(0, grid_, result_.block);
     give(3, shape_.block, result_.thread);
-    for (unsigned i = 6; i < types.size(); ++i)
-      function->getArg(i)->addAttr(Attribute::NoAlias);
+    unsigned next = 6;
+    for (; next < 6 + form_.signature.pointers.size(); ++next)
+      function->getArg(next)->addAttr(Attribute::NoAlias);
+    for (const SymbolicNumber& symbol : family_.symbols) {
+      Argument* argument = function->getArg(next++);
+      const unsigned width = argument->getType()->getIntegerBitWidth();
+      argument->addAttr(
+          Attribute::get(context_, Attribute::Range,
+                         ConstantRange(APInt(width, uint64_t(symbol.low), true),
+                                       APInt(width, uint64_t(symbol.high + 1), true))));
+      argument->addAttr(Attribute::NoUndef);
+      argument->setName(symbol_name(symbol.number));
+      result_.symbols.push_back(argument);
+    }
     result_.function = function;
   }
 
@@ -70,7 +93,9 @@ class Specialiser {
     }
     for (size_t i = 0; i < form_.scalar_arguments.size(); ++i) {
       Argument* argument = form_.function->getArg(form_.scalar_arguments[i]);
-      values[argument] = constant_of(argument->getType(), shape_.shape_values[i]);
+      const auto symbol = family_.symbol(ShapeNumber(i));
+      values[argument] = symbol ? static_cast<Value*>(result_.symbols[*symbol])
+                                : constant_of(argument->getType(), shape_.shape_values[i]);
     }
     SmallVector<ReturnInst*> returns;
     const AttributeList attributes = result_.function->getAttributes();
@@ -81,6 +106,11 @@ class Specialiser {
     result_.function->addFnAttr(Attribute::WillReturn);
     result_.function->addFnAttr(Attribute::NoUnwind);
     result_.function->setCallingConv(CallingConv::C);
+  }
+
+  Value* grid_extent(unsigned dimension) {
+    if (const auto symbol = family_.grid_symbol(dimension)) return result_.symbols[*symbol];
+    return ConstantInt::get(Type::getInt32Ty(context_), extents(grid_)[dimension]);
   }
 
   Value* value_of_register(Intrinsic::ID id) {
@@ -100,11 +130,11 @@ class Specialiser {
       case Intrinsic::nvvm_read_ptx_sreg_tid_z:
         return index(result_.thread, shape_.block, 2);
       case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-        return index(result_.block, shape_.grid, 0);
+        return index(result_.block, grid_, 0);
       case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-        return index(result_.block, shape_.grid, 1);
+        return index(result_.block, grid_, 1);
       case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-        return index(result_.block, shape_.grid, 2);
+        return index(result_.block, grid_, 2);
       case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
         return extent(shape_.block, 0);
       case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
@@ -112,11 +142,11 @@ class Specialiser {
       case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
         return extent(shape_.block, 2);
       case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-        return extent(shape_.grid, 0);
+        return grid_extent(0);
       case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-        return extent(shape_.grid, 1);
+        return grid_extent(1);
       case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-        return extent(shape_.grid, 2);
+        return grid_extent(2);
       default:
         return nullptr;
     }
@@ -165,7 +195,9 @@ class Specialiser {
   }
 
   AccessForm& form_;
+  const ShapeFamily& family_;
   const LaunchShape& shape_;
+  const Dim3 grid_;  // no launch of the family has a larger one
   LLVMContext& context_;
   Specialised result_;
 };
@@ -185,8 +217,8 @@ llvm::Value* Specialised::offset_of(const llvm::StoreInst& store) {
   return ConstantInt::get(Type::getInt64Ty(store.getContext()), 0);
 }
 
-Specialised specialise(AccessForm& form, const LaunchShape& shape, Passes& passes) {
-  return Specialiser(form, shape).run(passes);
+Specialised specialise(AccessForm& form, const ShapeFamily& family, Passes& passes) {
+  return Specialiser(form, family).run(passes);
 }
 
 }  // namespace sluice::analysis

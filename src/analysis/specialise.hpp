@@ -10,16 +10,19 @@
 
 #include "analysis/access_form.hpp"
 #include "analysis/passes.hpp"
+#include "analysis/shape_family.hpp"
 
 namespace sluice::analysis {
 
 // Specialised is a function of its own: block and thread indices are its first six arguments
 // (with `range` attributes; unused where the extent is 1), then one `ptr noalias` for each pointer
-// slot. Each touch is a store of one byte, whether it reads or writes, so that Polly keeps it.
+// slot, then the symbolic numbers of the shape family, with ranges too. Each touch is a store of
+// one byte, whether it reads or writes, so that Polly keeps it.
 struct Specialised {
   llvm::Function* function = nullptr;
   std::array<llvm::Argument*, 3> block{};
   std::array<llvm::Argument*, 3> thread{};
+  std::vector<llvm::Argument*> symbols;  // one for each of the family's, in its order
   std::vector<uint32_t> any_byte;  // touches that are left and may mean any byte of their slot
 
   // touch_of() is the number of the touch that `instruction` stands for.
@@ -28,8 +31,9 @@ struct Specialised {
   static llvm::Value* offset_of(const llvm::StoreInst& store);
 };
 
-// specialise() clones the kernel into its own module with the shape's values as constants and
-// simplifies the clone; erase its function when done. `shape` has one value for each shape scalar.
-Specialised specialise(AccessForm& form, const LaunchShape& shape, Passes& passes);
+// specialise() clones the kernel into its own module, with all numbers of the shape that are not
+// symbolic as constants, and simplifies the clone; erase its function when done. The family's
+// shape has one value for each shape scalar; symbolic scalars are integers.
+Specialised specialise(AccessForm& form, const ShapeFamily& family, Passes& passes);
 
 }  // namespace sluice::analysis

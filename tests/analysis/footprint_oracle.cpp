@@ -60,25 +60,32 @@ BytesByBlock bytes_of(const std::string& relation) {
   return bytes;
 }
 
-const ptx::Module& kernels() {
-  static const ptx::Module module = [] {
-    std::ifstream file(SLUICE_ANALYSIS_KERNELS);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto parsed = ptx::parse(text, SLUICE_ANALYSIS_KERNELS);
-    if (!parsed) throw std::runtime_error(parsed.error().line());
-    return *std::move(parsed);
-  }();
-  return module;
+const ptx::Module& kernels(const std::string& file) {
+  static std::map<std::string, ptx::Module> modules;
+  const auto known = modules.find(file);
+  if (known != modules.end()) return known->second;
+  const std::string path = std::string(SLUICE_ANALYSIS_KERNELS) + "/" + file + ".ptx";
+  std::ifstream stream(path);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  auto parsed = ptx::parse(text, path);
+  if (!parsed) throw std::runtime_error(parsed.error().line());
+  return modules.emplace(file, *std::move(parsed)).first->second;
+}
+
+std::unique_ptr<KernelAnalysis> fresh_analysis_of(const std::string& kernel) {
+  const ptx::Module* module = &kernels();
+  for (const char* file : {"pivot_kernels"}) {
+    if (kernels(file).find_function(kernel) != nullptr) module = &kernels(file);
+  }
+  auto created = KernelAnalysis::create(*module, kernel);
+  if (!created) throw std::runtime_error(created.error().line());
+  return std::move(*created);
 }
 
 KernelAnalysis& analysis_of(const std::string& kernel) {
   static std::map<std::string, std::unique_ptr<KernelAnalysis>> analyses;
   auto& analysis = analyses[kernel];
-  if (!analysis) {
-    auto created = KernelAnalysis::create(kernels(), kernel);
-    if (!created) throw std::runtime_error(created.error().line());
-    analysis = std::move(*created);
-  }
+  if (!analysis) analysis = fresh_analysis_of(kernel);
   return *analysis;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,13 +58,15 @@ Touched run_model(const Dim3& grid, const Dim3& block, const Model& model);
 // bytes_of() enumerates a relation in its text form; it fails the test where it cannot be read.
 BytesByBlock bytes_of(const std::string& relation);
 
-// kernels() is kernels.cu as nvcc compiled it.
-const ptx::Module& kernels();
+// kernels() is a .cu file of this folder as nvcc compiled it.
+const ptx::Module& kernels(const std::string& file = "kernels");
 
-// analysis_of() analyses a kernel of kernels.cu, or throws what went wrong.
+// analysis_of() analyses a kernel of one of those files, or throws what went wrong. The kernel
+// keeps it; fresh_analysis_of() is one that has seen no launch.
 KernelAnalysis& analysis_of(const std::string& kernel);
+std::unique_ptr<KernelAnalysis> fresh_analysis_of(const std::string& kernel);
 
-// footprint_of() analyses a kernel of kernels.cu for one shape; `shape` in the signature's order.
+// footprint_of() analyses a kernel for one shape; `shape` in the signature's order.
 Footprint footprint_of(const std::string& kernel, const Dim3& grid, const Dim3& block,
                        std::vector<uint64_t> shape);
 
