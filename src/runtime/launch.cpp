@@ -97,6 +97,7 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
 const char* Runtime::State::bind_arguments(const analysis::KernelSignature& signature,
                                            const CachedFootprint& footprint) {
   arguments_.clear();
+  touched_.clear();
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
     if (!footprint.accessed[i]) {
       arguments_.push_back({});  // wherever it points
@@ -106,6 +107,7 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
     const std::optional<Allocation> found = memory_.find(address);
     if (found) {
       arguments_.push_back({found->buffer, address - found->address});
+      touched_.push_back({found->buffer, found->bytes});
     } else {
       // The address stays out: reasons are counted, and it differs from run to run.
       reason_ = fmt::format("argument {} points to memory that Sluice does not know",
@@ -170,7 +172,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
 void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
                           const SluiceBlockCode& code) {
   if (window_.empty()) window_ = LaunchWindow(call.stream, number);
-  window_.append(call, code, parameters_);
+  window_.append(call, code, parameters_, touched_);
   handed_over_ = true;
   for (const dro::Dependence& dependence : dependences_) {
     // A master outside the window is ordered before all of it: by its stream, or as the program

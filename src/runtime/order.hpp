@@ -1,11 +1,46 @@
 // The order of a window's tasks: an optimisation, since any topological order is right.
+//
+// A launch is swept in the order of its blocks. Launches that follow each other are swept together,
+// as a *band*: each goes as far behind the ones it waits for as its edges ask, and no farther, so
+// that what one launch left in the cache the next still finds there. For a chain of stencils that
+// is the skewed order (t, t + x) of time tiling; but nothing here knows of stencils. How far behind
+// is read from the edges (TaskNeeds), and a band is as deep as the bytes between its first and its
+// last sweep fit the cache. Where a launch waits for all of another, the band ends.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "megakernel/layout.hpp"
+#include "runtime/task_needs.hpp"
+#include "runtime/window.hpp"
 
 namespace sluice::runtime {
 
-// order_tasks() fills window.tasks from its slots and dependences, in a topological order.
-void order_tasks(megakernel::Window& window);
+// OrderLimits say for which machine an order is made.
+struct OrderLimits {
+  uint64_t cache_bytes = 0;  // what the sweeps of a band may have between them; 0: no bands
+  uint32_t workers = 1;
+  uint32_t most_launches = 64;  // in a band
+};
+
+// Band is a run of slots [first, end) that are swept together; each task keeps `slack` tasks of
+// distance from its masters, so that no worker finds a master that another has just taken.
+struct Band {
+  uint32_t first = 0;
+  uint32_t end = 0;
+  uint32_t slack = 1;
+  friend bool operator==(const Band&, const Band&) = default;
+};
+
+// find_bands() cuts the window's slots into bands. `touched[i]` are the buffers of slot i.
+std::vector<Band> find_bands(const megakernel::Window& window,
+                             std::span<const std::span<const TouchedBuffer>> touched,
+                             const OrderLimits& limits, TaskNeedsCache& needs);
+
+// order_tasks() fills window.tasks from its slots and dependences, band after band, in a
+// topological order.
+void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
 
 }  // namespace sluice::runtime

@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/order.hpp"
+#include <unistd.h>
 
 namespace sluice::runtime {
 namespace {
 
-constexpr uint64_t tasks_per_worker = 12;
 // With 2048 threads a task, tickets and flags cost more than they bring (FACTS: three times slower
-// than no tasks at all); with this many they vanish.
+// than no tasks at all); with this many they vanish. Larger tasks make a band's sweeps lie farther
+// apart, so that fewer of them fit the cache.
 constexpr uint64_t least_threads = 16384;
+// The cache is not a band's alone: other processes, and on a virtual machine other machines, have
+// their part, and half full it holds little less.
+constexpr uint64_t part_of_cache = 4;
+// Where the system does not say how large the caches are.
+constexpr uint64_t usual_cache_bytes = uint64_t{8} << 20U;
 
 uint64_t divide_up(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
@@ -21,10 +26,9 @@ uint64_t divide_up(uint64_t a, uint64_t b) {
 
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers) {
   const uint64_t blocks = grid.count();
-  const uint64_t for_balance = std::max<uint64_t>(1, blocks / (tasks_per_worker * workers));
   const uint64_t for_worth = divide_up(least_threads, std::max<uint64_t>(1, block.count()));
   const uint64_t for_everyone = std::max<uint64_t>(1, blocks / workers);
-  uint64_t wanted = std::max(for_balance, std::min(for_worth, for_everyone));
+  uint64_t wanted = std::min(for_worth, for_everyone);
   if (wanted >= grid.x) {
     wanted = wanted / grid.x * grid.x;
   } else {
@@ -33,12 +37,23 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers) 
   return static_cast<uint32_t>(wanted);
 }
 
-std::shared_ptr<const PlannedWindow> plan(LaunchWindow& held, uint32_t workers) {
+uint64_t band_cache_bytes() {
+  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    const long bytes = sysconf(level);
+    if (bytes > 0) return static_cast<uint64_t>(bytes) / part_of_cache;
+  }
+  return usual_cache_bytes / part_of_cache;
+}
+
+std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
   auto planned = std::make_shared<PlannedWindow>();
   planned->launches.reserve(held.size());
   megakernel::Window& tables = planned->tables;
   tables.slots.reserve(held.size());
+  std::vector<std::span<const TouchedBuffer>> touched;
+  touched.reserve(held.size());
   uint32_t next_dependence = 0;
+  size_t next_touched = 0;
   for (const HeldLaunch& launch : held.launches()) {
     planned->launches.push_back({held.parameters(launch),
                                  {launch.grid.x, launch.grid.y, launch.grid.z},
@@ -47,18 +62,22 @@ std::shared_ptr<const PlannedWindow> plan(LaunchWindow& held, uint32_t workers) 
     slot.code = launch.code;
     slot.launch = &planned->launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
-    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, workers);
+    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_.workers);
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
     slot.dependence_count = launch.dependence_count;
     tables.flag_count += static_cast<uint32_t>(divide_up(slot.block_count, slot.blocks_per_task));
     next_dependence += launch.dependence_count;
     tables.slots.push_back(slot);
+    touched.push_back(held.touched().subspan(next_touched, launch.touched_count));
+    next_touched += launch.touched_count;
   }
   for (const HeldDependence& dependence : held.dependences()) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
-  order_tasks(tables);
+  needs_.trim();
+  planned->bands = find_bands(tables, touched, limits_, needs_);
+  order_tasks(tables, planned->bands, needs_);
   // The parameter blocks stay where they are when the window that owns them moves.
   planned->held = std::exchange(held, {});
   return planned;

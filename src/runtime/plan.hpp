@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "megakernel/layout.hpp"
+#include "runtime/order.hpp"
+#include "runtime/task_needs.hpp"
 #include "runtime/window.hpp"
 
 namespace sluice::runtime {
@@ -15,15 +17,30 @@ struct PlannedWindow {
   LaunchWindow held;
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
+  std::vector<Band> bands;
 };
 
-// plan() cuts the launches into tasks for `workers` workers and orders them. It leaves `window`
-// empty, or as it was where it throws std::bad_alloc.
-std::shared_ptr<const PlannedWindow> plan(LaunchWindow& window, uint32_t workers);
+// Planner plans windows for one machine. It remembers what it read from edge tables, which must
+// outlive it. Not thread-safe.
+class Planner {
+ public:
+  explicit Planner(const OrderLimits& limits) : limits_(limits) {}
 
-// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket: about a
-// dozen tasks for each worker and launch, but no less than some thousand threads each while every
-// worker still gets one; whole rows of blocks, or whole parts of a row.
+  // plan() cuts the launches into tasks and orders them. It leaves `window` empty, or as it was
+  // where it throws std::bad_alloc.
+  std::shared_ptr<const PlannedWindow> plan(LaunchWindow& window);
+
+ private:
+  OrderLimits limits_;
+  TaskNeedsCache needs_;
+};
+
+// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket: some
+// thousand threads, or less where a worker would get no task; whole rows of blocks, or whole parts
+// of a row.
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers);
+
+// band_cache_bytes() is the part of this machine's last-level cache that a band may fill.
+uint64_t band_cache_bytes();
 
 }  // namespace sluice::runtime

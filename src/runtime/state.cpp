@@ -15,7 +15,8 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       journal_(std::move(journal)),
       tracker_(config.rule, journal_.get()),
       code_(std::move(maker)),
-      executor_(megakernel::HostExecutor::Config{}.set_workers(config.workers)) {}
+      executor_(megakernel::HostExecutor::Config{}.set_workers(config.workers)),
+      planner_({.cache_bytes = band_cache_bytes(), .workers = executor_.workers()}) {}
 
 void Runtime::State::code_loaded(void* code, const void* image) {
   const Lock lock(mutex_);

@@ -102,12 +102,14 @@ class Runtime::State {
   std::vector<std::byte> parameters_;
   analysis::LaunchShape shape_;
   std::vector<dro::BoundArgument> arguments_;
+  std::vector<TouchedBuffer> touched_;
   std::vector<dro::Dependence> dependences_;
   const CachedFootprint* footprint_ = nullptr;
   std::string reason_;
 
   std::mutex executor_mutex_;  // the device may run work of several streams at once
   megakernel::HostExecutor executor_;
+  Planner planner_;  // guarded by mutex_
 };
 
 }  // namespace sluice::runtime

@@ -34,7 +34,7 @@ std::string what_was_thrown() {
 
 int Runtime::State::submit() {
   if (window_.empty()) return 0;
-  const std::shared_ptr<const PlannedWindow> planned = plan(window_, executor_.workers());
+  const std::shared_ptr<const PlannedWindow> planned = planner_.plan(window_);
   const size_t launches = planned->held.size();
   ++outstanding_windows_;
   outstanding_launches_ += launches;

@@ -5,18 +5,21 @@
 namespace sluice::runtime {
 
 void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
-                          std::span<const std::byte> parameters) {
+                          std::span<const std::byte> parameters,
+                          std::span<const TouchedBuffer> touched) {
   constexpr size_t alignment = 16;  // the largest of a PTX parameter
   const size_t first = (parameters_.size() + alignment - 1) / alignment * alignment;
   parameters_.resize(first);
   parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
+  touched_.insert(touched_.end(), touched.begin(), touched.end());
   launches_.push_back({.function = call.function,
                        .grid = call.grid,
                        .block = call.block,
                        .dynamic_shared_bytes = call.dynamic_shared_bytes,
                        .code = code,
                        .first_parameter_byte = first,
-                       .parameter_bytes = parameters.size()});
+                       .parameter_bytes = parameters.size(),
+                       .touched_count = static_cast<uint32_t>(touched.size())});
 }
 
 void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {

@@ -12,6 +12,12 @@
 
 namespace sluice::runtime {
 
+// TouchedBuffer is a buffer that a launch reads or writes, and how much of it at most.
+struct TouchedBuffer {
+  dro::BufferId buffer = 0;
+  uint64_t bytes = 0;
+};
+
 // HeldLaunch is one launch of a window; its arguments lie in the window's parameter bytes.
 struct HeldLaunch {
   void* function = nullptr;
@@ -22,6 +28,7 @@ struct HeldLaunch {
   size_t first_parameter_byte = 0;
   size_t parameter_bytes = 0;
   uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
+  uint32_t touched_count = 0;     // of LaunchWindow::touched, likewise
 };
 
 // HeldDependence says that a launch waits for an earlier one of the same window.
@@ -40,7 +47,7 @@ class LaunchWindow {
   // append() takes a launch and copies its arguments. depend_on() makes the launch appended last
   // wait for `master`, by its number.
   void append(const LaunchCall& call, const SluiceBlockCode& code,
-              std::span<const std::byte> parameters);
+              std::span<const std::byte> parameters, std::span<const TouchedBuffer> touched = {});
   bool holds(dro::LaunchNumber number) const { return number >= first_; }
   void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
 
@@ -49,6 +56,7 @@ class LaunchWindow {
   void* stream() const { return stream_; }
   std::span<const HeldLaunch> launches() const { return launches_; }
   std::span<const HeldDependence> dependences() const { return dependences_; }
+  std::span<const TouchedBuffer> touched() const { return touched_; }
   // parameters() is the parameter block of a launch, aligned to 16; valid until the next append().
   const std::byte* parameters(const HeldLaunch& launch) const {
     return parameters_.data() + launch.first_parameter_byte;
@@ -59,6 +67,7 @@ class LaunchWindow {
   dro::LaunchNumber first_ = 0;
   std::vector<HeldLaunch> launches_;
   std::vector<HeldDependence> dependences_;
+  std::vector<TouchedBuffer> touched_;
   std::vector<std::byte> parameters_;
 };
 

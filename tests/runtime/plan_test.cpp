@@ -9,9 +9,10 @@
 namespace sluice::runtime {
 namespace {
 
-TEST(BlocksPerTask, GivesEachWorkerAboutADozenTasks) {
-  EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, 2), 2688U);  // 21 rows: 25 tasks
-  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, 8), 10'811U);
+TEST(BlocksPerTask, IsWhatATicketIsWorthHoweverLargeTheGrid) {
+  EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, 2), 64U);  // 16384 threads: half a row
+  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, 8), 64U);
+  EXPECT_EQ(blocks_per_task({24, 512, 1}, {32, 8, 1}, 2), 48U);  // two rows
 }
 
 TEST(BlocksPerTask, DoesNotCutBelowWhatATicketIsWorth) {
@@ -37,7 +38,7 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
     if (i > 0) window.depend_on(39U + i, table);
     if (i > 4) window.depend_on(41, table);
   }
-  const auto planned = plan(window, 3);
+  const auto planned = Planner({.workers = 3}).plan(window);
   EXPECT_TRUE(window.empty());
   const megakernel::Window& tables = planned->tables;
   const Status valid = megakernel::validate(tables);

@@ -1,0 +1,169 @@
+// Orders are topological whatever the edges, and keep what follows each other together in the
+// cache.
+#include "runtime/order.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "megakernel/host/host_executor.hpp"
+#include "megakernel/validate.hpp"
+#include "megakernel/window_builder.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using megakernel::testing::all_table;
+using megakernel::testing::cross_table;
+using megakernel::testing::ranges_table;
+using megakernel::testing::WindowBuilder;
+
+void do_nothing(uint32_t, void*) {}
+
+// Program is a window and the buffers that each of its launches touches.
+class Program {
+ public:
+  uint32_t add(const Dim3& grid, uint32_t blocks_per_task, std::vector<TouchedBuffer> touched) {
+    touched_.push_back(std::move(touched));
+    return builder.add_launch(grid, blocks_per_task, do_nothing);
+  }
+
+  // A ping-pong stencil over two buffers of `bytes` each, one row of blocks a task.
+  void add_stencil(const Dim3& grid, uint32_t steps, uint64_t bytes, dro::BufferId buffer = 1) {
+    for (uint32_t step = 0; step < steps; ++step) {
+      const uint32_t slot = add(grid, grid.x, {{buffer, bytes}, {buffer + 1, bytes}});
+      if (step > 0) builder.depend(slot - 1, cross_table(grid));
+    }
+  }
+
+  std::vector<Band> order(const OrderLimits& limits) {
+    const std::vector<std::span<const TouchedBuffer>> touched(touched_.begin(), touched_.end());
+    std::vector<Band> bands = find_bands(builder.window, touched, limits, needs_);
+    order_tasks(builder.window, bands, needs_);
+    const Status valid = megakernel::validate(builder.window);
+    EXPECT_TRUE(valid) << valid.error().line();
+    return bands;
+  }
+
+  // farthest() is the largest number of tasks that run between a task of block `block` and the
+  // one of the same block in the launch after it, over launches [first, last).
+  uint32_t farthest(uint32_t first, uint32_t last, uint32_t block) const {
+    std::vector<uint32_t> ticket(touched_.size());
+    for (uint32_t i = 0; i < builder.window.tasks.size(); ++i) {
+      const megakernel::Task& task = builder.window.tasks[i];
+      if (task.first_block == block) ticket[task.slot] = i;
+    }
+    uint32_t most = 0;
+    for (uint32_t slot = first + 1; slot < last; ++slot) {
+      most = std::max(most, ticket[slot] - ticket[slot - 1]);
+    }
+    return most;
+  }
+
+  WindowBuilder builder;
+
+ private:
+  std::vector<std::vector<TouchedBuffer>> touched_;
+  TaskNeedsCache needs_;
+};
+
+TEST(Order, SkewsAChainOfStencils) {
+  Program program;
+  program.add_stencil({16, 512, 1}, 32, 64U << 20U);
+  const std::vector<Band> bands =
+      program.order({.cache_bytes = 8U << 20U, .workers = 2});  // 32 rows of both buffers
+  // Three rows a step: two for the edges, one of slack.
+  ASSERT_EQ(bands.size(), 3U);
+  EXPECT_EQ(bands[0], (Band{0, 11, 1}));
+  EXPECT_EQ(bands[1].end, 22U);
+  // In the middle of the sweep a row is read again within three rounds of 11 tasks each, not after
+  // the other 511 rows.
+  EXPECT_LE(program.farthest(0, 11, 256 * 16), 33U);
+}
+
+TEST(Order, KeepsLaunchOrderWithoutACache) {
+  Program program;
+  program.add_stencil({16, 64, 1}, 5, 1U << 20U);
+  const std::vector<Band> bands = program.order({.cache_bytes = 0, .workers = 2});
+  EXPECT_EQ(bands.size(), 5U);
+  EXPECT_EQ(program.farthest(0, 5, 0), 64U);
+}
+
+TEST(Order, EndsABandWhereALaunchWaitsForAllOfAnother) {
+  Program program;
+  program.add_stencil({16, 64, 1}, 3, 1U << 20U);
+  const uint32_t sum = program.add({1, 1, 1}, 1, {{1, 1U << 20U}, {9, 4}});
+  program.builder.depend(sum - 1, all_table({16, 64, 1}, {1, 1, 1}));
+  program.add_stencil({16, 64, 1}, 3, 1U << 20U, 5);
+  const std::vector<Band> bands = program.order({.cache_bytes = 64U << 20U, .workers = 2});
+  ASSERT_EQ(bands.size(), 2U);
+  EXPECT_EQ(bands[0].end, sum);
+}
+
+TEST(Order, KeepsMoreDistanceWhereWorkersAreMany) {
+  Program program;
+  program.add_stencil({16, 512, 1}, 2, 1U << 20U);
+  const std::vector<Band> bands = program.order({.cache_bytes = 64U << 20U, .workers = 16});
+  ASSERT_EQ(bands.size(), 1U);
+  EXPECT_EQ(bands[0].slack, 8U);
+}
+
+TEST(Order, OfAStencilChainDependsOnItsLengthOnlyAtTheEnd) {
+  Program shorter;
+  Program longer;
+  shorter.add_stencil({16, 128, 1}, 40, 16U << 20U);
+  longer.add_stencil({16, 128, 1}, 57, 16U << 20U);
+  const OrderLimits limits{.cache_bytes = 4U << 20U, .workers = 2};
+  const std::vector<Band> some = shorter.order(limits);
+  const std::vector<Band> more = longer.order(limits);
+  ASSERT_GT(some.size(), 3U);
+  for (size_t i = 0; i + 1 < some.size(); ++i) {
+    EXPECT_EQ(some[i], more[i]);
+  }
+}
+
+// A random window: chains, forks and joins over grids of many sizes, with edges of every form.
+void add_random(Program& program, std::mt19937& random) {
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  const uint32_t launches = 1 + below(30);
+  std::vector<Dim3> grids;
+  for (uint32_t slot = 0; slot < launches; ++slot) {
+    const bool same = slot > 0 && below(3) > 0;
+    const Dim3 grid = same ? grids.back() : Dim3{1 + below(9), 1 + below(9), 1 + below(3)};
+    grids.push_back(grid);
+    program.add(grid, 1 + below(static_cast<uint32_t>(grid.count())),
+                {{1 + below(4), 1 + below(4000)}});
+    for (uint32_t master = slot - std::min(slot, 1 + below(4)); master < slot; ++master) {
+      if (grids[master] == grid && below(2) == 0) {
+        program.builder.depend(master, cross_table(grid));
+      } else if (below(4) == 0) {
+        program.builder.depend(master, all_table(grids[master], grid));
+      } else {
+        const auto blocks = static_cast<uint32_t>(grids[master].count());
+        std::vector<std::vector<dro::BlockRange>> rows(grid.count());
+        for (auto& row : rows) {
+          const uint32_t first = below(blocks);
+          if (below(3) > 0) row.push_back({first, std::min(blocks - 1, first + below(4))});
+        }
+        program.builder.depend(master, ranges_table(grids[master], grid, rows));
+      }
+    }
+  }
+}
+
+TEST(Order, IsTopologicalWhateverTheEdges) {
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Program program;
+    add_random(program, random);
+    program.order(
+        {.cache_bytes = random() % 8000, .workers = 1 + seed % 5, .most_launches = 1 + seed % 11});
+    if (::testing::Test::HasFailure()) return;
+    megakernel::HostExecutor executor(megakernel::HostExecutor::Config{}.set_workers(2));
+    executor.run(program.builder.window);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::runtime
