@@ -1,0 +1,207 @@
+#include "megakernel/cuda/uniformity.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "megakernel/cuda/operands.hpp"
+#include "ptx/instruction_table.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using ptx::Instruction;
+
+// Level says where a value may differ. `linear` is the thread's place in its block, or a bound on
+// it that steps at multiples of 32 can be compared with.
+enum class Level { same, by_warp, linear, by_thread };
+
+Level join(Level a, Level b) {
+  return std::max(a, b);
+}
+
+Level seen_by_warps(Level level) {
+  return level == Level::linear ? Level::by_thread : level;
+}
+
+std::string key_of(const ptx::Identifier& name) {
+  return name.component.empty() ? name.name : name.name + "." + name.component;
+}
+
+class Analysis {
+ public:
+  Analysis(const FlowGraph& graph, const Dim3& block)
+      : graph_(graph),
+        block_(block),
+        post_dominators_(immediate_post_dominators(graph)),
+        region_(graph.nodes.size(), Level::same) {}
+
+  Divergence run() {
+    for (changed_ = true; changed_;) {
+      changed_ = false;
+      for (size_t node = 0; node < graph_.nodes.size(); ++node) {
+        for (const Instruction* instruction : graph_.nodes[node].instructions)
+          define(*instruction, region_[node]);
+        if (const Level level = branch_level(node); level != Level::same) spread(node, level);
+      }
+    }
+    Divergence divergence;
+    for (size_t node = 0; node < graph_.nodes.size(); ++node) {
+      // Whether threads come here at all may differ, too.
+      const Level level = join(branch_level(node), region_[node]);
+      divergence.in_block.push_back(level != Level::same);
+      divergence.in_warp.push_back(level == Level::by_thread);
+    }
+    return divergence;
+  }
+
+ private:
+  Level special(const ptx::Identifier& name) const {
+    static constexpr std::string_view uniform[] = {"%ntid",  "%ctaid",  "%nctaid", "%smid",
+                                                   "%nsmid", "%gridid", "WARP_SZ"};
+    for (const std::string_view known : uniform) {
+      if (name.name == known) return Level::same;
+    }
+    if (name.name == "%warpid") return Level::by_warp;
+    if (name.name != "%tid") return Level::by_thread;
+    const uint32_t extents[] = {block_.x, block_.y, block_.z};
+    const size_t axis = name.component == "x" ? 0 : name.component == "y" ? 1 : 2;
+    if (extents[axis] == 1) return Level::same;
+    if (axis == 0) return block_.y == 1 && block_.z == 1 ? Level::linear : Level::by_thread;
+    const uint64_t below = axis == 1 ? block_.x : uint64_t{block_.x} * block_.y;
+    return below % 32 == 0 ? Level::by_warp : Level::by_thread;
+  }
+
+  Level of_name(const ptx::Identifier& name) const {
+    const auto found = levels_.find(key_of(name));
+    if (found != levels_.end()) return found->second;
+    static constexpr std::string_view registers[] = {"%tid",   "%laneid",      "%lanemask",
+                                                     "%clock", "%globaltimer", "%warpid"};
+    for (const std::string_view known : registers) {
+      if (name.name.starts_with(known)) return special(name);
+    }
+    return Level::same;  // not defined yet, or a name of a variable
+  }
+
+  Level of_operand(const ptx::Operand& operand) const {
+    Level level = Level::same;
+    for_each_operand(operand, [&](const ptx::Operand& leaf) {
+      if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) {
+        level = join(level, of_name(*name));
+      } else if (const auto* negated = std::get_if<ptx::NotOperand>(&leaf.value)) {
+        level = join(level, of_name(negated->predicate));
+      } else if (const auto* address = std::get_if<ptx::Address>(&leaf.value)) {
+        level = join(level, of_name({address->base, {}}));
+      }
+    });
+    return level;
+  }
+
+  static std::optional<uint64_t> literal(const Instruction& instruction, size_t index) {
+    if (index >= instruction.operands.size()) return std::nullopt;
+    const auto* integer = std::get_if<ptx::IntegerLiteral>(&instruction.operands[index].value);
+    return integer == nullptr ? std::nullopt : std::optional<uint64_t>(integer->bits);
+  }
+
+  // A comparison of the thread's place with a bound between two warps is the same in each warp.
+  static bool splits_between_warps(const Instruction& setp) {
+    const std::optional<uint64_t> bound = literal(setp, 2);
+    if (!bound) return false;
+    const bool below = setp.has_modifier("lt") || setp.has_modifier("ge") ||
+                       setp.has_modifier("lo") || setp.has_modifier("hs");
+    const bool up_to = setp.has_modifier("le") || setp.has_modifier("gt") ||
+                       setp.has_modifier("ls") || setp.has_modifier("hi");
+    return (below && *bound % 32 == 0) || (up_to && (*bound + 1) % 32 == 0);
+  }
+
+  Level of_result(const Instruction& instruction) const {
+    const ptx::InstructionInfo* info = ptx::find_instruction(instruction.opcode);
+    const bool is_parameter = instruction.has_modifier("param");
+    const bool is_pure = info != nullptr && info->effect == ptx::Effect::none;
+    if (!is_pure && !(info != nullptr && info->effect == ptx::Effect::load && is_parameter)) {
+      return Level::by_thread;
+    }
+    Level level = Level::same;
+    for (size_t i = 1; i < instruction.operands.size(); ++i)
+      level = join(level, of_operand(instruction.operands[i]));
+    if (instruction.guard) level = join(level, of_name({instruction.guard->predicate, {}}));
+    if (level != Level::linear) return level;
+    if (instruction.opcode == "mov" || instruction.opcode == "cvt") return level;
+    if (instruction.opcode == "setp" && splits_between_warps(instruction)) return Level::by_warp;
+    if (instruction.opcode == "shr" && literal(instruction, 2).value_or(0) >= 5) {
+      return Level::by_warp;
+    }
+    if (instruction.opcode == "and" && literal(instruction, 2).value_or(1) % 32 == 0) {
+      return Level::by_warp;
+    }
+    return Level::by_thread;
+  }
+
+  void raise(const ptx::Identifier& name, Level level) {
+    Level& known = levels_[key_of(name)];
+    if (join(known, level) == known) return;
+    known = join(known, level);
+    changed_ = true;
+  }
+
+  // define() raises the levels of what the instruction writes: its first operand, where it is no
+  // store. Local memory of calls (st.param) is not followed: results of calls count as divergent.
+  void define(const Instruction& instruction, Level region) {
+    if (instruction.operands.empty()) return;
+    const Level level = join(of_result(instruction), seen_by_warps(region));
+    for_each_operand(instruction.operands[0], [&](const ptx::Operand& leaf) {
+      if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) raise(*name, level);
+      if (const auto* pair = std::get_if<ptx::PairOperand>(&leaf.value)) {
+        raise(pair->first, level);
+        raise(pair->second, level);
+      }
+    });
+  }
+
+  Level branch_level(size_t node) const {
+    const auto& here = graph_.nodes[node];
+    if (here.successors.size() < 2) return Level::same;
+    const Instruction& last = *here.instructions.back();
+    Level level = Level::same;
+    if (last.guard) level = join(level, of_name({last.guard->predicate, {}}));
+    if (last.opcode == "brx") level = join(level, of_operand(last.operands[0]));
+    return seen_by_warps(level);
+  }
+
+  // spread() marks the nodes that threads may reach apart: those between a divergent branch and
+  // where its ways meet again.
+  void spread(size_t node, Level level) {
+    std::vector<size_t> pending = graph_.nodes[node].successors;
+    const size_t stop = post_dominators_[node];
+    std::vector<bool> seen(graph_.nodes.size(), false);
+    while (!pending.empty()) {
+      const size_t current = pending.back();
+      pending.pop_back();
+      if (current == stop || seen[current]) continue;
+      seen[current] = true;
+      if (join(region_[current], level) != region_[current]) {
+        region_[current] = join(region_[current], level);
+        changed_ = true;
+      }
+      const auto& next = graph_.nodes[current].successors;
+      pending.insert(pending.end(), next.begin(), next.end());
+    }
+  }
+
+  const FlowGraph& graph_;
+  const Dim3 block_;
+  const std::vector<size_t> post_dominators_;
+  std::vector<Level> region_;
+  std::map<std::string, Level> levels_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+Divergence find_divergence(const FlowGraph& graph, const Dim3& block) {
+  return Analysis(graph, block).run();
+}
+
+}  // namespace sluice::megakernel

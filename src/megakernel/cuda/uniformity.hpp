@@ -1,0 +1,21 @@
+// Which branches may be taken differently by threads of one block, and of one warp.
+#pragma once
+
+#include <vector>
+
+#include "base/dim3.hpp"
+#include "megakernel/cuda/flow_graph.hpp"
+
+namespace sluice::megakernel {
+
+// Divergence has one entry a node of the graph: may threads leave it by different ways?
+struct Divergence {
+  std::vector<bool> in_block;
+  std::vector<bool> in_warp;
+};
+
+// find_divergence() follows what differs between threads through registers and through branches:
+// thread indices, loaded values, results of atomics, warps and calls. It errs towards divergence.
+Divergence find_divergence(const FlowGraph& graph, const Dim3& block);
+
+}  // namespace sluice::megakernel
