@@ -21,8 +21,47 @@ TEST_P(Sample, AnswersTheSamePlainAndUnderSluice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, Sample,
-                         testing::Values("heat3d --size 32 --iterations 9 --block 8,4,4",
+                         testing::Values("attention --groups 2 --context 50 --steps 2",
+                                         "elimination --size 12 --block 4,4",
+                                         "gemm_chain --rows 50 --size 75 --layers 3",
+                                         "nbody --bodies 300 --steps 3 --block 64",
+                                         "residual --layers 3",
+                                         "heat3d --size 32 --iterations 9 --block 8,4,4",
                                          "wave --size 100 --iterations 17 --block 16,16"));
+
+struct Known {
+  const char* command;
+  // "MASTER SLAVE EDGES", launches by number, in the order of the journal.
+  std::vector<std::string> dros;
+};
+
+void PrintTo(const Known& shown, std::ostream* stream) {
+  *stream << shown.command;
+}
+
+class KnownSample : public testing::TestWithParam<Known> {};
+
+TEST_P(KnownSample, HasTheKnownDros) {
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  sample_checksum(sluice_run({"--journal", journal}, sample_command(GetParam().command)));
+  std::vector<std::string> found;
+  for (const nlohmann::json& dro : inspect_list("--dros", journal)) {
+    found.push_back(dro["master"]["launch"].dump() + " " + dro["slave"]["launch"].dump() + " " +
+                    dro["edges"].dump());
+  }
+  EXPECT_EQ(found, GetParam().dros);
+}
+
+// Cases 1 and 2: linear -> attention -> normalise. Case 4: two products. Case 8: speeds are
+// launches 1 and 3, positions 2 and 4; 1 -> 2 is 16 for the positions that all blocks read.
+// Cases 15 and 16: launches 1 to 3 are the residual, 4 and 5 the two tensors.
+INSTANTIATE_TEST_SUITE_P(
+    Cases, KnownSample,
+    testing::Values(Known{"attention", {"1 2 32", "2 3 32"}},
+                    Known{"gemm_chain --rows 64 --size 128 --layers 2", {"1 2 256"}},
+                    Known{"nbody --steps 3", {"1 2 16", "2 3 16", "1 3 4", "2 4 4"}},
+                    Known{"residual", {"1 2 8", "2 3 8", "1 3 64", "3 4 8", "4 5 64"}}));
 
 TEST(SampleOptions, AreRefusedWithTheUsageWhereTheyAreWrong) {
   for (const char* line : {"wave --size 0", "wave --size", "wave --block 16", "wave --nothing 1",
