@@ -147,9 +147,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int* version) {
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
-  return with_named_context(handle, [](Driver& driver, Context&) {
-    return driver.queue.wait(driver.queue.last_ticket());
-  });
+  return with_named_context(handle, [](Driver& driver, Context&) { return driver.wait_for_all(); });
 }
 
 CUresult cuCtxSynchronize() {

@@ -1,102 +1,61 @@
-// Copies of two and three dimensions. Arrays, which only textures need, are unsupported.
-#include "base/log.hpp"
+// Copies of two and three dimensions.
 #include "hostcuda/driver/copy.hpp"
 #include "hostcuda/driver/entry.hpp"
 
-using namespace sluice;
 using namespace sluice::hostcuda;
 
 namespace {
 
-// BoxSide is one side of CUDA_MEMCPY2D or CUDA_MEMCPY3D.
-struct BoxSide {
-  CUmemorytype type;
-  const void* host;
-  CUdeviceptr device;
-  size_t x, y, z;
-  size_t pitch;
-  size_t height;  // rows of a plane
-};
-
-bool add_scaled(uintptr_t* sum, size_t count, size_t scale) {
-  size_t product = 0;
-  return !__builtin_mul_overflow(count, scale, &product) &&
-         !__builtin_add_overflow(*sum, product, sum);
-}
-
-CUresult make_side(const BoxSide& box, const Copy& extent, CopySide* side) {
-  switch (box.type) {
-    case CU_MEMORYTYPE_HOST:
-      *side = {reinterpret_cast<uintptr_t>(box.host), box.pitch, 0, Side::host};
-      break;
-    case CU_MEMORYTYPE_DEVICE:
-      *side = {box.device, box.pitch, 0, Side::device};
-      break;
-    case CU_MEMORYTYPE_UNIFIED:
-      *side = {box.device, box.pitch, 0, Side::unified};
-      break;
-    case CU_MEMORYTYPE_ARRAY:
-      log::error("a copy to or from a CUDA array: arrays are unsupported on the CPU device");
-      return CUDA_ERROR_NOT_SUPPORTED;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-  // A pitch of 0 means rows without a gap, a height of 0 planes without one.
-  if (side->pitch == 0) side->pitch = box.x + extent.width;
-  const size_t rows = box.height == 0 ? box.y + extent.height : box.height;
-  const bool row_fits = box.x <= side->pitch && extent.width <= side->pitch - box.x;
-  if (!row_fits || __builtin_mul_overflow(side->pitch, rows, &side->slice) ||
-      !add_scaled(&side->address, box.x, 1) || !add_scaled(&side->address, box.y, side->pitch) ||
-      !add_scaled(&side->address, box.z, side->slice)) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
+CUresult full_parameters(const CUDA_MEMCPY3D* box, CUDA_MEMCPY3D* full) {
+  if (box == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *full = *box;
   return CUDA_SUCCESS;
 }
 
-CUresult make_copy(const BoxSide& destination, const BoxSide& source, Copy* copy) {
-  const CUresult result = make_side(destination, *copy, &copy->destination);
-  return result != CUDA_SUCCESS ? result : make_side(source, *copy, &copy->source);
-}
-
-CUresult describe(const CUDA_MEMCPY2D* box, Copy* copy) {
+CUresult full_parameters(const CUDA_MEMCPY2D* box, CUDA_MEMCPY3D* full) {
   if (box == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  copy->width = box->WidthInBytes;
-  copy->height = box->Height;
-  return make_copy({box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
-                    0, box->dstPitch, 0},
-                   {box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY,
-                    0, box->srcPitch, 0},
-                   copy);
+  *full = {};
+  full->srcXInBytes = box->srcXInBytes;
+  full->srcY = box->srcY;
+  full->srcMemoryType = box->srcMemoryType;
+  full->srcHost = box->srcHost;
+  full->srcDevice = box->srcDevice;
+  full->srcArray = box->srcArray;
+  full->srcPitch = box->srcPitch;
+  full->dstXInBytes = box->dstXInBytes;
+  full->dstY = box->dstY;
+  full->dstMemoryType = box->dstMemoryType;
+  full->dstHost = box->dstHost;
+  full->dstDevice = box->dstDevice;
+  full->dstArray = box->dstArray;
+  full->dstPitch = box->dstPitch;
+  full->WidthInBytes = box->WidthInBytes;
+  full->Height = box->Height;
+  full->Depth = 1;
+  return CUDA_SUCCESS;
 }
 
-CUresult describe(const CUDA_MEMCPY3D* box, Copy* copy) {
-  if (box == nullptr || box->srcLOD != 0 || box->dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  copy->width = box->WidthInBytes;
-  copy->height = box->Height;
-  copy->depth = box->Depth;
-  return make_copy({box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
-                    box->dstZ, box->dstPitch, box->dstHeight},
-                   {box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY,
-                    box->srcZ, box->srcPitch, box->srcHeight},
-                   copy);
+template <class Box, class Body>
+CUresult copy_box(const Box* box, CUstream handle, Body body) {
+  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
+    CUDA_MEMCPY3D parameters;
+    Copy copy;
+    CUresult result = full_parameters(box, &parameters);
+    if (result == CUDA_SUCCESS) result = describe_copy(parameters, &copy);
+    return result != CUDA_SUCCESS ? result : body(driver, stream, copy, parameters);
+  });
 }
 
 template <class Box>
 CUresult copy_box(const Box* box) {
-  return with_context([&](Driver& driver, Context&) {
-    Copy copy;
-    const CUresult result = describe(box, &copy);
-    return result != CUDA_SUCCESS ? result : copy_now(driver, copy);
-  });
+  return copy_box(box, nullptr,
+                  [](Driver& driver, const StreamRef& stream, const Copy& copy,
+                     const CUDA_MEMCPY3D&) { return copy_now(driver, stream, copy); });
 }
 
 template <class Box>
 CUresult copy_box_async(const Box* box, CUstream handle) {
-  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
-    Copy copy;
-    const CUresult result = describe(box, &copy);
-    return result != CUDA_SUCCESS ? result : copy_in_stream(driver, stream, copy);
-  });
+  return copy_box(box, handle, copy_in_stream);
 }
 
 }  // namespace
@@ -104,24 +63,26 @@ CUresult copy_box_async(const Box* box, CUstream handle) {
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* box) {
   return copy_box(box);
 }
-SLUICE_PER_THREAD_FORM(cuMemcpy2D_v2, ptds)
+SLUICE_PER_THREAD_FORM(cuMemcpy2D_v2, ptds, (const CUDA_MEMCPY2D* box), (box))
 
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* box) {
   return copy_box(box);
 }
-SLUICE_PER_THREAD_FORM(cuMemcpy2DUnaligned_v2, ptds)
+SLUICE_PER_THREAD_FORM(cuMemcpy2DUnaligned_v2, ptds, (const CUDA_MEMCPY2D* box), (box))
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* box, CUstream stream) {
   return copy_box_async(box, stream);
 }
-SLUICE_PER_THREAD_FORM(cuMemcpy2DAsync_v2, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemcpy2DAsync_v2, ptsz, (const CUDA_MEMCPY2D* box, CUstream stream),
+                       (box, stream))
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* box) {
   return copy_box(box);
 }
-SLUICE_PER_THREAD_FORM(cuMemcpy3D_v2, ptds)
+SLUICE_PER_THREAD_FORM(cuMemcpy3D_v2, ptds, (const CUDA_MEMCPY3D* box), (box))
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* box, CUstream stream) {
   return copy_box_async(box, stream);
 }
-SLUICE_PER_THREAD_FORM(cuMemcpy3DAsync_v2, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemcpy3DAsync_v2, ptsz, (const CUDA_MEMCPY3D* box, CUstream stream),
+                       (box, stream))

@@ -1,12 +1,19 @@
 // Initialisation, versions, errors and look-up of entry points.
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "hostcuda/block_abi.h"
 #include "hostcuda/driver/entry.hpp"
 #include "hostcuda/driver/error_names.hpp"
 
 using namespace sluice::hostcuda;
+
+extern "C" {
+#define SLUICE_PER_THREAD(symbol, form) decltype(symbol) form;
+#include "hostcuda/driver/per_thread.def"
+#undef SLUICE_PER_THREAD
+}
 
 namespace {
 
@@ -24,6 +31,20 @@ const Export exports[] = {
 #include "hostcuda/driver/exports.def"
 #undef SLUICE_EXPORT
 };
+
+// per_thread_form() is the form of a function for programs with a default stream per thread, the
+// function itself where there is none.
+void* per_thread_form(void* function) {
+  static const std::pair<void*, void*> forms[] = {
+#define SLUICE_PER_THREAD(symbol, form) {address_of(&symbol), address_of(&form)},
+#include "hostcuda/driver/per_thread.def"
+#undef SLUICE_PER_THREAD
+  };
+  for (const auto& [symbol, form] : forms) {
+    if (symbol == function) return form;
+  }
+  return function;
+}
 
 struct Found {
   void* function = nullptr;
@@ -97,7 +118,8 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
                              CUdriverProcAddressQueryResult* status) {
   if (!is_valid_query(symbol, function, version, flags)) return CUDA_ERROR_INVALID_VALUE;
   const Found found = find_export(symbol, version);
-  *function = found.function;
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  *function = per_thread ? per_thread_form(found.function) : found.function;
   if (status != nullptr) *status = found.status;
   // A caller that asks for the status hears from it what is missing; one that doesn't, from the
   // result.

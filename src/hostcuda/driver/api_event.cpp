@@ -17,16 +17,8 @@ CUresult with_event(CUevent handle, Body&& body) noexcept {
   });
 }
 
-bool has_timing(const Event& event) {
-  return (event.flags & CU_EVENT_DISABLE_TIMING) == 0;
-}
-
 CUresult record(Driver& driver, const StreamRef& stream, const std::shared_ptr<Event>& event) {
-  const uint64_t ticket =
-      driver.submit(stream, std::function<void()>([event] {
-                      event->time.store(Event::Clock::now().time_since_epoch().count());
-                    }));
-  event->ticket.store(ticket);
+  event->set_ticket(driver.engine.submit(stream->queue, [event] { event->reach(); }));
   return CUDA_SUCCESS;
 }
 
@@ -37,10 +29,7 @@ CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
     constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
     if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
     if (handle == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
-    auto event = std::make_shared<Event>();
-    event->context = &context;
-    event->flags = flags;
-    *handle = driver.events.add(std::move(event));
+    *handle = driver.events.add(std::make_shared<Event>(&context, flags));
     return CUDA_SUCCESS;
   });
 }
@@ -54,28 +43,30 @@ SLUICE_OLDER_FORM(cuEventDestroy, cuEventDestroy_v2)
 
 CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
   return with_event(handle, [&](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
-    StreamRef stream;
-    if (!driver.find_stream(stream_handle, &stream)) return CUDA_ERROR_INVALID_HANDLE;
+    const StreamRef stream = driver.find_stream(stream_handle);
+    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     return record(driver, stream, event);
   });
 }
-SLUICE_PER_THREAD_FORM(cuEventRecord, ptsz)
+SLUICE_PER_THREAD_FORM(cuEventRecord, ptsz, (CUevent handle, CUstream stream_handle),
+                       (handle, stream_handle))
 
 CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned int flags) {
   return flags != 0 ? CUDA_ERROR_INVALID_VALUE : cuEventRecord(handle, stream);
 }
-SLUICE_PER_THREAD_FORM(cuEventRecordWithFlags, ptsz)
+SLUICE_PER_THREAD_FORM(cuEventRecordWithFlags, ptsz,
+                       (CUevent handle, CUstream stream, unsigned int flags),
+                       (handle, stream, flags))
 
 CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
-    if (!driver.queue.is_done(event->ticket.load())) return CUDA_ERROR_NOT_READY;
-    return driver.queue.error();
+    return event->ticket().is_done() ? driver.engine.error() : CUDA_ERROR_NOT_READY;
   });
 }
 
 CUresult cuEventSynchronize(CUevent handle) {
   return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) {
-    return driver.queue.wait(event->ticket.load());
+    return driver.engine.wait(event->ticket());
   });
 }
 
@@ -84,16 +75,14 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start_handle, CUeven
     const std::shared_ptr<Event> start = driver.events.find(start_handle);
     const std::shared_ptr<Event> end = driver.events.find(end_handle);
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (start == nullptr || end == nullptr || !has_timing(*start) || !has_timing(*end) ||
-        start->ticket.load() == 0 || end->ticket.load() == 0) {
+    if (start == nullptr || end == nullptr || !start->has_timing() || !end->has_timing() ||
+        start->ticket().queue == nullptr || end->ticket().queue == nullptr) {
       return CUDA_ERROR_INVALID_HANDLE;
     }
-    if (!driver.queue.is_done(start->ticket.load()) || !driver.queue.is_done(end->ticket.load())) {
-      return CUDA_ERROR_NOT_READY;
-    }
-    const Event::Clock::duration elapsed(end->time.load() - start->time.load());
+    if (!start->ticket().is_done() || !end->ticket().is_done()) return CUDA_ERROR_NOT_READY;
+    const Event::Clock::duration elapsed = end->time() - start->time();
     *milliseconds = std::chrono::duration<float, std::milli>(elapsed).count();
-    return driver.queue.error();
+    return driver.engine.error();
   });
 }
 SLUICE_OLDER_FORM(cuEventElapsedTime, cuEventElapsedTime_v2)

@@ -63,7 +63,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                    extra});
   });
 }
-SLUICE_PER_THREAD_FORM(cuLaunchKernel, ptsz)
+SLUICE_PER_THREAD_FORM(cuLaunchKernel, ptsz,
+                       (CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream handle,
+                        void** parameters, void** extra),
+                       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                        handle, parameters, extra))
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
@@ -79,11 +85,20 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                         config->blockDimX, config->blockDimY, config->blockDimZ,
                         config->sharedMemBytes, config->hStream, parameters, extra);
 }
-SLUICE_PER_THREAD_FORM(cuLaunchKernelEx, ptsz)
+SLUICE_PER_THREAD_FORM(cuLaunchKernelEx, ptsz,
+                       (const CUlaunchConfig* config, CUfunction function, void** parameters,
+                        void** extra),
+                       (config, function, parameters, extra))
 
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned int, unsigned int, unsigned int,
                                    unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
                                    void**) {
   return with_context([](Driver&, Context&) { return report_unsupported("a cooperative launch"); });
 }
-SLUICE_PER_THREAD_FORM(cuLaunchCooperativeKernel, ptsz)
+SLUICE_PER_THREAD_FORM(cuLaunchCooperativeKernel, ptsz,
+                       (CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                        void** parameters),
+                       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                        stream, parameters))

@@ -41,18 +41,6 @@ bool is_freeable(Driver& driver, CUdeviceptr pointer) {
          (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed);
 }
 
-// release_after_work() calls release() when no work can use the memory any more: now, after
-// waiting, or, within work, where nobody can wait, at the end of the queue.
-template <class Release>
-CUresult release_after_work(Driver& driver, Release release) {
-  if (Queue::on_dispatcher()) {
-    driver.queue.submit(std::function<void()>([release] { release(); }));
-    return CUDA_SUCCESS;
-  }
-  const CUresult waited = driver.queue.wait(driver.queue.last_ticket());
-  return release() ? waited : CUDA_ERROR_INVALID_VALUE;
-}
-
 }  // namespace
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
@@ -105,8 +93,7 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   return with_context([&](Driver& driver, Context&) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
     if (!is_freeable(driver, pointer)) return CUDA_ERROR_INVALID_VALUE;
-    return release_after_work(driver,
-                              [&driver, pointer] { return release_freeable(driver, pointer); });
+    return driver.when_all_done([&driver, pointer] { release_freeable(driver, pointer); });
   });
 }
 
@@ -115,18 +102,20 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
     return allocate(driver, context, MemoryKind::device, bytes, 0, pointer);
   });
 }
-SLUICE_PER_THREAD_FORM(cuMemAllocAsync, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemAllocAsync, ptsz,
+                       (CUdeviceptr * pointer, size_t bytes, CUstream stream),
+                       (pointer, bytes, stream))
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-  return with_stream(stream, [&](Driver& driver, Context&, const StreamRef& queue) -> CUresult {
+  return with_stream(stream, [&](Driver& driver, Context&, const StreamRef& ordered) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
     if (!is_freeable(driver, pointer)) return CUDA_ERROR_INVALID_VALUE;
-    driver.submit(queue,
-                  std::function<void()>([&driver, pointer] { release_freeable(driver, pointer); }));
+    driver.engine.submit(ordered->queue, [&driver, pointer] { release_freeable(driver, pointer); });
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuMemFreeAsync, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemFreeAsync, ptsz, (CUdeviceptr pointer, CUstream stream),
+                       (pointer, stream))
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
   return allocate_host(pointer, bytes, flags);
@@ -143,8 +132,8 @@ CUresult cuMemFreeHost(void* pointer) {
     if (!allocation || allocation->address != address || allocation->kind != MemoryKind::host) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    return release_after_work(
-        driver, [&driver, address] { return driver.memory.release(address, MemoryKind::host); });
+    return driver.when_all_done(
+        [&driver, address] { driver.memory.release(address, MemoryKind::host); });
   });
 }
 
@@ -200,8 +189,7 @@ CUresult cuMemHostUnregister(void* pointer) {
         allocation->kind != MemoryKind::registered) {
       return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
-    return release_after_work(driver, [&driver, address] {
-      return driver.memory.release(address, MemoryKind::registered);
-    });
+    return driver.when_all_done(
+        [&driver, address] { driver.memory.release(address, MemoryKind::registered); });
   });
 }

@@ -146,14 +146,19 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation,
     return flags != 0 ? CUDA_ERROR_INVALID_VALUE : check_managed(driver, pointer, bytes);
   });
 }
-SLUICE_PER_THREAD_FORM(cuMemPrefetchAsync_v2, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemPrefetchAsync_v2, ptsz,
+                       (CUdeviceptr pointer, size_t bytes, CUmemLocation location,
+                        unsigned int flags, CUstream stream),
+                       (pointer, bytes, location, flags, stream))
 
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice, CUstream stream) {
   return with_stream(stream, [&](Driver& driver, Context&, const StreamRef&) {
     return check_managed(driver, pointer, bytes);
   });
 }
-SLUICE_PER_THREAD_FORM(cuMemPrefetchAsync, ptsz)
+SLUICE_PER_THREAD_FORM(cuMemPrefetchAsync, ptsz,
+                       (CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream),
+                       (pointer, bytes, device, stream))
 
 CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t bytes, CUmem_advise, CUmemLocation) {
   return with_context(
@@ -172,4 +177,6 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr pointer, size_t, un
     return known ? check_managed(driver, pointer, 1) : CUDA_ERROR_INVALID_VALUE;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamAttachMemAsync, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamAttachMemAsync, ptsz,
+                       (CUstream stream, CUdeviceptr pointer, size_t bytes, unsigned int flags),
+                       (stream, pointer, bytes, flags))

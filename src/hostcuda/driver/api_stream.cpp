@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hostcuda/driver/entry.hpp"
+#include "hostcuda/driver/operation.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -19,22 +20,36 @@ CUresult create_stream(CUstream* handle, unsigned flags, int priority) {
     stream->flags = flags;
     stream->priority = std::clamp(priority, greatest_stream_priority, least_stream_priority);
     stream->id = driver.next_id();
+    stream->queue = Engine::make_queue(
+        (flags & CU_STREAM_NON_BLOCKING) != 0 ? QueueKind::non_blocking : QueueKind::blocking,
+        stream->priority);
     *handle = driver.streams.add(std::move(stream));
     return CUDA_SUCCESS;
   });
 }
 
-// submit_host_function() runs body() in stream order, with the submitter's context current, so
-// that it can submit work itself.
-template <class Body>
-void submit_host_function(Driver& driver, Context& context, const StreamRef& stream, Body body) {
-  driver.submit(stream, std::function<void()>([&context, body] {
-                  ContextStack& stack = ContextStack::of_this_thread();
-                  stack.push(&context);
-                  body();
-                  stack.pop();
-                }));
-}
+// CallbackWork calls a callback of the program with the device's error.
+class CallbackWork final : public Work {
+ public:
+  CallbackWork(Driver& driver, Context& context, CUstream stream, CUstreamCallback callback,
+               void* data)
+      : driver_(driver), context_(context), stream_(stream), callback_(callback), data_(data) {}
+  CUresult run(BlockPool&) const override {
+    ContextStack& stack = ContextStack::of_this_thread();
+    stack.push(&context_);
+    callback_(stream_, driver_.engine.error(), data_);
+    stack.pop();
+    return CUDA_SUCCESS;
+  }
+  bool calls_the_program() const override { return true; }
+
+ private:
+  Driver& driver_;
+  Context& context_;
+  const CUstream stream_;
+  const CUstreamCallback callback_;
+  void* const data_;
+};
 
 }  // namespace
 
@@ -57,29 +72,31 @@ SLUICE_OLDER_FORM(cuStreamDestroy, cuStreamDestroy_v2)
 CUresult cuStreamGetPriority(CUstream handle, int* priority) {
   return with_stream(handle, [&](Driver&, Context&, const StreamRef& stream) -> CUresult {
     if (priority == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *priority = stream.stream ? stream.stream->priority : least_stream_priority;
+    *priority = stream->priority;
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamGetPriority, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamGetPriority, ptsz, (CUstream handle, int* priority),
+                       (handle, priority))
 
 CUresult cuStreamGetFlags(CUstream handle, unsigned int* flags) {
   return with_stream(handle, [&](Driver&, Context&, const StreamRef& stream) -> CUresult {
     if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *flags = stream.stream ? stream.stream->flags : unsigned{CU_STREAM_DEFAULT};
+    *flags = stream->flags;
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamGetFlags, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamGetFlags, ptsz, (CUstream handle, unsigned int* flags),
+                       (handle, flags))
 
 CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
   return with_stream(handle, [&](Driver&, Context&, const StreamRef& stream) -> CUresult {
     if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *id = stream.stream ? stream.stream->id : reinterpret_cast<uintptr_t>(handle);
+    *id = stream->id;
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamGetId, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamGetId, ptsz, (CUstream handle, unsigned long long* id), (handle, id))
 
 CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
   return with_stream(handle, [&](Driver&, Context&, const StreamRef&) -> CUresult {
@@ -88,43 +105,51 @@ CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamGetDevice, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamGetDevice, ptsz, (CUstream handle, CUdevice* device),
+                       (handle, device))
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* owner) {
   return with_stream(handle, [&](Driver&, Context& current, const StreamRef& stream) -> CUresult {
     if (owner == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *owner = (stream.stream ? *stream.stream->context : current).handle();
+    *owner = (stream->context != nullptr ? *stream->context : current).handle();
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamGetCtx, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamGetCtx, ptsz, (CUstream handle, CUcontext* owner), (handle, owner))
 
 CUresult cuStreamQuery(CUstream handle) {
   return with_stream(handle, [](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
-    if (!driver.queue.is_done(driver.last_ticket(stream))) return CUDA_ERROR_NOT_READY;
-    return driver.queue.error();
+    for (const Ticket& ticket : driver.engine.before(stream->queue)) {
+      if (!ticket.is_done()) return CUDA_ERROR_NOT_READY;
+    }
+    return driver.engine.error();
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamQuery, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamQuery, ptsz, (CUstream handle), (handle))
 
 CUresult cuStreamSynchronize(CUstream handle) {
   return with_stream(handle, [](Driver& driver, Context&, const StreamRef& stream) {
-    return driver.queue.wait(driver.last_ticket(stream));
+    return driver.engine.wait(driver.engine.before(stream->queue));
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamSynchronize, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamSynchronize, ptsz, (CUstream handle), (handle))
 
-// The record that the event stands for is in the queue already, before all that follows; only who
-// waits for this stream must wait for it too.
+// The wait is work of the stream, so that who waits for the stream waits for the event too.
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) {
   return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
     const std::shared_ptr<Event> event = driver.events.find(event_handle);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (stream.stream) stream.stream->raise_ticket(event->ticket.load());
+    Ticket ticket = event->ticket();
+    if (ticket.is_done()) return CUDA_SUCCESS;
+    driver.engine.submit(stream->queue,
+                         std::make_shared<const NothingOperation>(CU_GRAPH_NODE_TYPE_WAIT_EVENT),
+                         {std::move(ticket)});
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamWaitEvent, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamWaitEvent, ptsz,
+                       (CUstream handle, CUevent event_handle, unsigned int argument2),
+                       (handle, event_handle, argument2))
 
 CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   return with_stream(handle, [&](Driver&, Context&, const StreamRef&) -> CUresult {
@@ -133,7 +158,8 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
     return CUDA_SUCCESS;
   });
 }
-SLUICE_PER_THREAD_FORM(cuStreamIsCapturing, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamIsCapturing, ptsz, (CUstream handle, CUstreamCaptureStatus* status),
+                       (handle, status))
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -147,20 +173,23 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-        submit_host_function(driver, context, stream, [&driver, handle, callback, data] {
-          callback(handle, driver.queue.error(), data);
-        });
+        driver.engine.submit(stream->queue, std::make_shared<const CallbackWork>(
+                                                driver, context, handle, callback, data));
         return CUDA_SUCCESS;
       });
 }
-SLUICE_PER_THREAD_FORM(cuStreamAddCallback, ptsz)
+SLUICE_PER_THREAD_FORM(cuStreamAddCallback, ptsz,
+                       (CUstream handle, CUstreamCallback callback, void* data, unsigned int flags),
+                       (handle, callback, data, flags))
 
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        submit_host_function(driver, context, stream, [function, data] { function(data); });
+        driver.engine.submit(stream->queue,
+                             std::make_shared<const HostOperation>(context, function, data));
         return CUDA_SUCCESS;
       });
 }
-SLUICE_PER_THREAD_FORM(cuLaunchHostFunc, ptsz)
+SLUICE_PER_THREAD_FORM(cuLaunchHostFunc, ptsz, (CUstream handle, CUhostFn function, void* data),
+                       (handle, function, data))

@@ -40,17 +40,6 @@ Reach reach(const AllocationTable& memory, const CopySide& side, const Copy& cop
   return allocation ? Reach::invalid : Reach::pageable;
 }
 
-void perform(const Copy& copy) {
-  auto* destination = reinterpret_cast<std::byte*>(copy.destination.address);
-  const auto* source = reinterpret_cast<const std::byte*>(copy.source.address);
-  for (size_t z = 0; z < copy.depth; ++z) {
-    for (size_t y = 0; y < copy.height; ++y) {
-      std::memmove(destination + z * copy.destination.slice + y * copy.destination.pitch,
-                   source + z * copy.source.slice + y * copy.source.pitch, copy.width);
-    }
-  }
-}
-
 // stage() copies the source aside, so that the program may change it at once.
 std::shared_ptr<std::vector<std::byte>> stage(Copy& copy) {
   auto staged = std::make_shared<std::vector<std::byte>>(copy.width * copy.height * copy.depth);
@@ -69,33 +58,8 @@ struct Reaches {
   bool valid() const { return destination != Reach::invalid && source != Reach::invalid; }
 };
 
-Reaches reaches(Driver& driver, const Copy& copy) {
+Reaches reaches(const Driver& driver, const Copy& copy) {
   return {reach(driver.memory, copy.destination, copy), reach(driver.memory, copy.source, copy)};
-}
-
-bool is_empty(const Copy& copy) {
-  return copy.width == 0 || copy.height == 0 || copy.depth == 0;
-}
-
-template <class Element>
-void fill_row(std::byte* row, uint32_t value, size_t width) {
-  std::fill_n(reinterpret_cast<Element*>(row), width, static_cast<Element>(value));
-}
-
-void perform(const Fill& fill) {
-  auto* row = reinterpret_cast<std::byte*>(fill.address);
-  for (size_t y = 0; y < fill.height; ++y, row += fill.pitch) {
-    switch (fill.element_bytes) {
-      case 1:
-        fill_row<uint8_t>(row, fill.value, fill.width);
-        break;
-      case 2:
-        fill_row<uint16_t>(row, fill.value, fill.width);
-        break;
-      default:
-        fill_row<uint32_t>(row, fill.value, fill.width);
-    }
-  }
 }
 
 }  // namespace
@@ -111,38 +75,67 @@ Copy linear_copy(uintptr_t destination, Side destination_side, uintptr_t source,
   return copy;
 }
 
-CUresult copy_now(Driver& driver, const Copy& copy) {
-  if (is_empty(copy)) return CUDA_SUCCESS;
+CUDA_MEMCPY3D linear_copy_parameters(const Copy& copy) {
+  const auto type = [](Side side) {
+    switch (side) {
+      case Side::host:
+        return CU_MEMORYTYPE_HOST;
+      case Side::device:
+        return CU_MEMORYTYPE_DEVICE;
+      default:
+        return CU_MEMORYTYPE_UNIFIED;
+    }
+  };
+  CUDA_MEMCPY3D parameters = {};
+  parameters.srcMemoryType = type(copy.source.side);
+  parameters.srcHost = reinterpret_cast<const void*>(copy.source.address);
+  parameters.srcDevice = copy.source.address;
+  parameters.srcPitch = copy.width;
+  parameters.dstMemoryType = type(copy.destination.side);
+  parameters.dstHost = reinterpret_cast<void*>(copy.destination.address);
+  parameters.dstDevice = copy.destination.address;
+  parameters.dstPitch = copy.width;
+  parameters.WidthInBytes = copy.width;
+  parameters.Height = 1;
+  parameters.Depth = 1;
+  return parameters;
+}
+
+CUresult check_copy(const Driver& driver, const Copy& copy) {
+  return copy.is_empty() || reaches(driver, copy).valid() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy) {
+  if (copy.is_empty()) return CUDA_SUCCESS;
   if (!reaches(driver, copy).valid()) return CUDA_ERROR_INVALID_VALUE;
-  // What orders a stream after another (an event, the default stream) left no trace but its place
-  // in the queue, so the copy waits for all of it.
-  const CUresult waited = driver.queue.wait(driver.queue.last_ticket());
+  const CUresult waited = driver.engine.wait(driver.engine.before(stream->queue));
   if (waited == CUDA_SUCCESS) perform(copy);
   return waited;
 }
 
-CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& copy) {
-  if (is_empty(copy)) return CUDA_SUCCESS;
+CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& copy,
+                        const CUDA_MEMCPY3D& parameters) {
+  if (copy.is_empty()) return CUDA_SUCCESS;
   const Reaches known = reaches(driver, copy);
   if (!known.valid()) return CUDA_ERROR_INVALID_VALUE;
   // Within work nobody can wait; there a copy to pageable memory is simply submitted.
-  const bool within_work = Queue::on_dispatcher();
+  const bool within_work = Engine::within_work();
   if (known.source == Reach::pageable) {
     const bool small = copy.width <= staging_limit / copy.height / copy.depth;
     if (known.destination == Reach::pageable || !(small || within_work)) {
-      return copy_now(driver, copy);
+      return copy_now(driver, stream, copy);
     }
     Copy staged = copy;
     std::shared_ptr<std::vector<std::byte>> memory = stage(staged);
-    driver.submit(stream, std::function<void()>([staged, memory] { perform(staged); }));
+    driver.engine.submit(stream->queue, [staged, memory] { perform(staged); });
     return CUDA_SUCCESS;
   }
-  if (known.destination == Reach::pageable && !within_work) return copy_now(driver, copy);
-  driver.submit(stream, std::function<void()>([copy] { perform(copy); }));
+  if (known.destination == Reach::pageable && !within_work) return copy_now(driver, stream, copy);
+  driver.engine.submit(stream->queue, std::make_shared<const CopyOperation>(copy, parameters));
   return CUDA_SUCCESS;
 }
 
-CUresult fill_in_stream(Driver& driver, const StreamRef& stream, const Fill& fill) {
+CUresult check_fill(const Driver& driver, const Fill& fill) {
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   Copy box;
   if (__builtin_mul_overflow(fill.width, fill.element_bytes, &box.width)) {
@@ -152,11 +145,15 @@ CUresult fill_in_stream(Driver& driver, const StreamRef& stream, const Fill& fil
   box.destination = {fill.address, fill.pitch, 0, Side::device};
   const bool aligned = fill.address % fill.element_bytes == 0 &&
                        (fill.height == 1 || fill.pitch % fill.element_bytes == 0);
-  if (!aligned || (fill.height > 1 && fill.pitch < box.width) ||
-      reach(driver.memory, box.destination, box) != Reach::known) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  driver.submit(stream, std::function<void()>([fill] { perform(fill); }));
+  const bool fits = aligned && (fill.height == 1 || fill.pitch >= box.width) &&
+                    reach(driver.memory, box.destination, box) == Reach::known;
+  return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fill_in_stream(Driver& driver, const StreamRef& stream, const Fill& fill) {
+  if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
+  if (const CUresult checked = check_fill(driver, fill); checked != CUDA_SUCCESS) return checked;
+  driver.engine.submit(stream->queue, std::make_shared<const FillOperation>(fill));
   return CUDA_SUCCESS;
 }
 

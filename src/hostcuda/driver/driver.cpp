@@ -21,8 +21,12 @@ std::atomic<bool> is_forked_child{false};
 
 Driver::Driver()
     : properties(DeviceProperties::of_this_machine()),
-      queue(properties.processors),
-      memory(properties.memory_bytes) {}
+      engine(properties.processors),
+      memory(properties.memory_bytes),
+      legacy_stream_(std::make_shared<Stream>()) {
+  legacy_stream_->id = reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY);
+  legacy_stream_->queue = engine.legacy();
+}
 
 CUresult Driver::initialise() {
   if (is_forked_child.load()) return CUDA_ERROR_NOT_INITIALIZED;
@@ -55,17 +59,17 @@ Context* Driver::find_context(CUcontext handle) {
 }
 
 CUresult Driver::release_contents(Context& context) {
-  const CUresult waited = queue.wait(queue.last_ticket());
+  const CUresult waited = wait_for_all();
   if (waited == CUDA_ERROR_NOT_PERMITTED) return waited;
   streams.remove_if([&](const Stream& stream) { return stream.context == &context; });
-  events.remove_if([&](const Event& event) { return event.context == &context; });
+  events.remove_if([&](const Event& event) { return event.context() == &context; });
   const auto owned = modules.remove_if(
       [&](const LoadedCode& code) { return !code.is_library() && code.context() == &context; });
   for (const std::shared_ptr<LoadedCode>& code : owned)
     release_code(code);
   memory.release_owned_by(&context);
   // As in CUDA, a failed launch is over with its context.
-  queue.clear_error();
+  engine.clear_error();
   return CUDA_SUCCESS;
 }
 
@@ -118,32 +122,31 @@ void Driver::primary_state(unsigned* flags, bool* active) {
   *active = primary_users_ > 0;
 }
 
-bool Driver::find_stream(CUstream handle, StreamRef* stream) {
-  if (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
-    stream->stream = nullptr;
-    return true;
+StreamRef Driver::find_stream(CUstream handle) const {
+  if (handle == nullptr) {
+    handle = DefaultStreamScope::is_per_thread() ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
   }
-  stream->stream = streams.find(handle);
-  return stream->stream != nullptr;
+  if (handle == CU_STREAM_LEGACY) return legacy_stream_;
+  return handle == CU_STREAM_PER_THREAD ? stream_of_this_thread() : streams.find(handle);
 }
 
-uint64_t Driver::last_ticket(const StreamRef& stream) const {
-  return stream.stream ? stream.stream->last_ticket.load() : queue.last_ticket();
+CUresult Driver::when_all_done(std::function<void()> body) {
+  std::vector<Ticket> before = engine.outstanding();
+  if (Engine::within_work()) {
+    engine.submit(Engine::make_queue(QueueKind::non_blocking, least_stream_priority),
+                  std::make_shared<const FunctionWork>(std::move(body)), std::move(before));
+    return CUDA_SUCCESS;
+  }
+  const CUresult waited = engine.wait(before);
+  body();
+  return waited;
 }
 
 CUresult Driver::release_code(const std::shared_ptr<LoadedCode>& code) {
   modules.remove(code->module());
   kernels.remove_if([&](Kernel& kernel) { return &kernel.code() == code.get(); });
-  const auto release = [this, code] { memory.release_owned_by(code.get()); };
-  // Work that is still to run may need the code. Within work, where nobody can wait, the end of
-  // the queue keeps it as long as that.
-  if (Queue::on_dispatcher()) {
-    queue.submit(std::function<void()>(release));
-    return CUDA_SUCCESS;
-  }
-  const CUresult waited = queue.wait(queue.last_ticket());
-  release();
-  return waited;
+  // Work that is still to run may need the code.
+  return when_all_done([this, code] { memory.release_owned_by(code.get()); });
 }
 
 }  // namespace sluice::hostcuda

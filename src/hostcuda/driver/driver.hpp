@@ -10,19 +10,13 @@
 #include "hostcuda/driver/context.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
 #include "hostcuda/driver/device_properties.hpp"
+#include "hostcuda/driver/engine.hpp"
 #include "hostcuda/driver/handle_table.hpp"
-#include "hostcuda/driver/queue.hpp"
 #include "hostcuda/driver/stream.hpp"
 
 namespace sluice::hostcuda {
 
 constexpr int cuda_version = 13000;
-
-// StreamRef is a stream handle that was looked up: a stream of the program, or one of the default
-// streams, which has no object of its own and stands for all of the queue.
-struct StreamRef {
-  std::shared_ptr<Stream> stream;  // nullptr: a default stream
-};
 
 // Driver is the state of the one device. There is one, made by cuInit and never destroyed: the
 // exit handlers of a runtime on top run after static destructors. Thread-safe.
@@ -34,7 +28,7 @@ class Driver {
   static Driver* get();
 
   const DeviceProperties properties;
-  Queue queue;
+  Engine engine;
   AllocationTable memory;
   HandleTable<Stream, CUstream> streams;
   HandleTable<Event, CUevent> events;
@@ -55,17 +49,15 @@ class Driver {
   CUresult set_primary_flags(unsigned flags);
   void primary_state(unsigned* flags, bool* active);
 
-  // find_stream() returns false where the handle is no stream.
-  bool find_stream(CUstream handle, StreamRef* stream);
-  // last_ticket() is the ticket to wait for to have all work of the stream done.
-  uint64_t last_ticket(const StreamRef& stream) const;
-  // submit() submits work to the stream and returns its ticket.
-  template <class Anything>
-  uint64_t submit(const StreamRef& stream, Anything&& work) {
-    const uint64_t ticket = queue.submit(std::forward<Anything>(work));
-    if (stream.stream) stream.stream->raise_ticket(ticket);
-    return ticket;
-  }
+  // find_stream() returns nullptr where the handle is no stream.
+  StreamRef find_stream(CUstream handle) const;
+  // find_stream(0) is the default stream of the calling function's form.
+  StreamRef default_stream() const { return find_stream(nullptr); }
+  // wait_for_all() waits for all work of the device so far.
+  CUresult wait_for_all() { return engine.wait(engine.outstanding()); }
+  // when_all_done() calls body() when all work so far is done: now, after waiting, or, within
+  // work, where nobody can wait, on a thread of the engine.
+  CUresult when_all_done(std::function<void()> body);
   unsigned long long next_id() { return ++last_id_; }
 
   // release_code() unregisters the code's handles and variables once all work is done.
@@ -75,6 +67,7 @@ class Driver {
   Driver();
   CUresult release_contents(Context& context);
 
+  const StreamRef legacy_stream_;
   std::atomic<unsigned long long> last_id_{0};
   std::mutex context_mutex_;
   std::vector<std::unique_ptr<Context>> contexts_;  // guarded by context_mutex_, as all below

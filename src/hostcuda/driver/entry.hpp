@@ -65,10 +65,18 @@ CUresult with_context(Body&& body) noexcept {
 template <class Body>
 CUresult with_stream(CUstream handle, Body&& body) noexcept {
   return with_context([&](Driver& driver, Context& context) -> CUresult {
-    StreamRef stream;
-    if (!driver.find_stream(handle, &stream)) return CUDA_ERROR_INVALID_HANDLE;
-    return body(driver, context, stream);
+    const StreamRef stream = driver.find_stream(handle);
+    return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(driver, context, stream);
   });
 }
 
 }  // namespace sluice::hostcuda
+
+// SLUICE_PER_THREAD_FORM(cuStreamQuery, ptsz, (CUstream stream), (stream)) also exports the
+// function just defined as cuStreamQuery_ptsz, the form for programs built with a default stream
+// per thread.
+#define SLUICE_PER_THREAD_FORM(symbol, suffix, parameters, arguments)                       \
+  extern "C" __attribute__((visibility("default"))) CUresult symbol##_##suffix parameters { \
+    const sluice::hostcuda::DefaultStreamScope scope;                                       \
+    return symbol arguments;                                                                \
+  }

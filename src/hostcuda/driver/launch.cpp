@@ -48,7 +48,7 @@ class LaunchWork final : public Work {
 
   std::byte* parameters() { return parameters_.data(); }
 
-  CUresult run(BlockPool& pool) override {
+  CUresult run(BlockPool& pool) const override {
     if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
       log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
                  kernel_->name(), code_.scratch_bytes, pool.workers());
@@ -127,15 +127,15 @@ CUresult copy_parameters(const KernelFacts& facts, const LaunchRequest& request,
 CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request) {
   const std::shared_ptr<Kernel> kernel = driver.kernels.find(request.function);
   if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (const CUresult error = driver.queue.error(); error != CUDA_SUCCESS) return error;
+  if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
   if (const CUresult result = check_shape(*kernel, request); result != CUDA_SUCCESS) return result;
   SluiceBlockCode code;
   const CUresult compiled = kernel->block_code(request.block, request.dynamic_shared_bytes, &code);
   if (compiled != CUDA_SUCCESS) return compiled;
-  auto work = std::make_unique<LaunchWork>(kernel, code, request);
+  auto work = std::make_shared<LaunchWork>(kernel, code, request);
   const CUresult copied = copy_parameters(kernel->facts(), request, work->parameters());
   if (copied != CUDA_SUCCESS) return copied;
-  driver.submit(stream, std::unique_ptr<Work>(std::move(work)));
+  driver.engine.submit(stream->queue, SharedWork(std::move(work)));
   return CUDA_SUCCESS;
 }
 

@@ -1,44 +1,79 @@
-// Streams and events. All streams feed the one queue of the device, so a stream is little more
-// than the ticket of the last work that it has, or waits for.
+// Streams and events.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "hostcuda/driver/cuda_api.hpp"
+#include "hostcuda/driver/stream_queue.hpp"
 
 namespace sluice::hostcuda {
 
 class Context;
+class StreamCapture;
 
+// Stream is what a CUstream stands for, the default streams included.
 struct Stream {
-  Context* context = nullptr;
+  Context* context = nullptr;  // nullptr: a default stream, which every context has
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  std::atomic<uint64_t> last_ticket{0};  // 0: nothing was submitted yet
-
-  // raise_ticket() notes that the stream has, or waits for, work of that ticket; tickets may come
-  // out of order.
-  void raise_ticket(uint64_t ticket) {
-    uint64_t seen = last_ticket.load();
-    while (seen < ticket && !last_ticket.compare_exchange_weak(seen, ticket)) {
-    }
-  }
+  std::shared_ptr<StreamQueue> queue;
+  // The capture that the stream takes part in. Changed under the lock of all captures.
+  std::shared_ptr<StreamCapture> capture;
 };
 
-// The range of priorities: all are accepted, none makes a difference.
-constexpr int least_stream_priority = 0;
-constexpr int greatest_stream_priority = -5;
+using StreamRef = std::shared_ptr<Stream>;
 
-struct Event {
+// Event is thread-safe.
+class Event {
+ public:
   using Clock = std::chrono::steady_clock;
 
-  Context* context = nullptr;
-  unsigned flags = 0;
-  std::atomic<uint64_t> ticket{0};  // of the last record, 0: never recorded
-  std::atomic<Clock::rep> time{0};  // when the last record was reached
+  Event(Context* context, unsigned flags) : context_(context), flags_(flags) {}
+
+  const Context* context() const { return context_; }
+  bool has_timing() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+
+  // The ticket of the last record, one without a queue where there was none.
+  Ticket ticket() const {
+    const std::lock_guard lock(mutex_);
+    return ticket_;
+  }
+  void set_ticket(Ticket ticket) {
+    const std::lock_guard lock(mutex_);
+    ticket_ = std::move(ticket);
+  }
+
+  // When the last record was reached.
+  Clock::duration time() const { return Clock::duration(time_.load()); }
+  void reach() { time_.store(Clock::now().time_since_epoch().count()); }
+
+ private:
+  Context* const context_;
+  const unsigned flags_;
+  mutable std::mutex mutex_;
+  Ticket ticket_;  // guarded by mutex_
+  std::atomic<Clock::rep> time_{0};
 };
+
+// DefaultStreamScope makes a stream handle of 0 mean the calling thread's own default stream, as in
+// functions of the per-thread form, for as long as it lives.
+class DefaultStreamScope {
+ public:
+  DefaultStreamScope();
+  ~DefaultStreamScope();
+  DefaultStreamScope(const DefaultStreamScope&) = delete;
+  static bool is_per_thread();
+
+ private:
+  const bool before_;
+};
+
+// The default stream of the calling thread, made at its first use.
+StreamRef stream_of_this_thread();
 
 }  // namespace sluice::hostcuda

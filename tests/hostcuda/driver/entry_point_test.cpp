@@ -89,14 +89,14 @@ TEST(EntryPoints, RefusesQueriesThatMeanNothing) {
   EXPECT_EQ(cuGetProcAddress("cuInit", nullptr, 13000, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST(EntryPoints, BothKindsOfDefaultStreamFindTheSameFunction) {
-  const Answer legacy = ask("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
-  const Answer per_thread =
-      ask("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
-  EXPECT_EQ(legacy.function, per_thread.function);
-  EXPECT_NE(exported("cuLaunchKernel_ptsz"), nullptr);
-  EXPECT_EQ(exported("cuLaunchKernel_ptsz"), exported("cuLaunchKernel"));
-  EXPECT_EQ(exported("cuMemcpyHtoD_v2_ptds"), exported("cuMemcpyHtoD_v2"));
+TEST(EntryPoints, TheKindOfDefaultStreamPicksTheForm) {
+  constexpr cuuint64_t per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  EXPECT_EQ(ask("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM).function,
+            exported("cuLaunchKernel"));
+  EXPECT_EQ(ask("cuLaunchKernel", 13000, per_thread).function, exported("cuLaunchKernel_ptsz"));
+  EXPECT_EQ(ask("cuMemcpyHtoD", 13000, per_thread).function, exported("cuMemcpyHtoD_v2_ptds"));
+  EXPECT_EQ(ask("cuMemAlloc", 13000, per_thread).function, exported("cuMemAlloc_v2"));
+  EXPECT_NE(exported("cuLaunchKernel_ptsz"), exported("cuLaunchKernel"));
 }
 
 TEST(EntryPoints, EveryFunctionOfTheTableIsExported) {

@@ -75,6 +75,35 @@ TEST_F(StreamTest, AnotherStreamWaitsForAnEvent) {
   EXPECT_EQ(host_array<int>(memory, 1)[0], 2);
 }
 
+TEST_F(StreamTest, AHeldStreamDoesNotHoldOthers) {
+  CUstream other = nullptr;
+  ASSERT_EQ(cuStreamCreate(&other, 0), CUDA_SUCCESS);
+  Gate gate;
+  ASSERT_EQ(gate.enter(stream_), CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32Async(memory, 3, 1, other), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
+  EXPECT_EQ(host_array<int>(memory, 1)[0], 3);
+  EXPECT_EQ(cuStreamQuery(stream_), CUDA_ERROR_NOT_READY);
+  gate.open();
+  EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+}
+
+TEST_F(StreamTest, TheLegacyStreamWaitsForBlockingStreamsAndAThreadsOwnDoesNot) {
+  CUstream blocking = nullptr;
+  ASSERT_EQ(cuStreamCreate(&blocking, 0), CUDA_SUCCESS);
+  Gate gate;
+  ASSERT_EQ(gate.enter(blocking), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream_), CUDA_SUCCESS);
+  gate.open();
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(blocking), CUDA_SUCCESS);
+}
+
 TEST_F(StreamTest, ADestroyedStreamEndsItsWork) {
   CUdeviceptr memory = 0;
   ASSERT_EQ(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
@@ -82,6 +111,8 @@ TEST_F(StreamTest, ADestroyedStreamEndsItsWork) {
   EXPECT_EQ(cuStreamDestroy(stream_), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamDestroy(stream_), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_ERROR_INVALID_HANDLE);
+  // No copy of a default stream waits for a non-blocking stream; the context's end of work does.
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   EXPECT_EQ(host_array<int>(memory, 1)[0], 5);
 }
 

@@ -1,0 +1,175 @@
+#include "hostcuda/driver/engine.hpp"
+
+#include <atomic>
+#include <future>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sluice::hostcuda {
+namespace {
+
+using Queue = std::shared_ptr<StreamQueue>;
+
+// An engine's threads never end, so the engines of these tests don't either.
+Engine& make_engine() {
+  return *new Engine(2);
+}
+
+Queue make_queue(QueueKind kind) {
+  return Engine::make_queue(kind, least_stream_priority);
+}
+
+// hold() submits a function of the program that ends when the future is ready.
+Ticket hold(Engine& engine, const Queue& queue, std::shared_future<void> until) {
+  class Hold final : public Work {
+   public:
+    explicit Hold(std::shared_future<void> until) : until_(std::move(until)) {}
+    CUresult run(BlockPool&) const override {
+      until_.wait();
+      return CUDA_SUCCESS;
+    }
+    bool calls_the_program() const override { return true; }
+
+   private:
+    std::shared_future<void> until_;
+  };
+  return engine.submit(queue, std::make_shared<const Hold>(std::move(until)));
+}
+
+TEST(Engine, RunsAQueueInItsOrder) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  std::vector<int> order;
+  Ticket last;
+  for (int i = 0; i < 1000; ++i) {
+    last = engine.submit(queue, [&order, i] { order.push_back(i); });
+    EXPECT_EQ(last.number, static_cast<uint64_t>(i) + 1);
+  }
+  EXPECT_EQ(engine.wait(last), CUDA_SUCCESS);
+  ASSERT_EQ(order.size(), 1000u);
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+TEST(Engine, RunsOtherQueuesWhileManyAreHeld) {
+  Engine& engine = make_engine();
+  std::promise<void> release;
+  const std::shared_future<void> until = release.get_future().share();
+  std::vector<Ticket> held;
+  for (int i = 0; i < 8; ++i)
+    held.push_back(hold(engine, make_queue(QueueKind::non_blocking), until));
+  const Queue other = make_queue(QueueKind::non_blocking);
+  EXPECT_EQ(engine.wait(engine.submit(other, [] {})), CUDA_SUCCESS);
+  for (const Ticket& ticket : held)
+    EXPECT_FALSE(ticket.is_done());
+  release.set_value();
+  EXPECT_EQ(engine.wait(held), CUDA_SUCCESS);
+}
+
+TEST(Engine, TheLegacyQueueWaitsForBlockingOnesAndTheyForIt) {
+  Engine& engine = make_engine();
+  const Queue blocking = make_queue(QueueKind::blocking);
+  const Queue later = make_queue(QueueKind::blocking);
+  const Queue free = make_queue(QueueKind::non_blocking);
+  std::promise<void> release;
+  std::vector<int> order;
+  hold(engine, blocking, release.get_future().share());
+  engine.submit(blocking, [&] { order.push_back(1); });
+  const Ticket legacy = engine.submit(engine.legacy(), [&] { order.push_back(2); });
+  const Ticket last = engine.submit(later, [&] { order.push_back(3); });
+  EXPECT_EQ(engine.wait(engine.submit(free, [] {})), CUDA_SUCCESS);
+  EXPECT_FALSE(legacy.is_done());
+  EXPECT_FALSE(last.is_done());
+  release.set_value();
+  EXPECT_EQ(engine.wait(last), CUDA_SUCCESS);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(Engine, WorkBeginsAfterTheTicketsItNames) {
+  Engine& engine = make_engine();
+  const Queue first = make_queue(QueueKind::non_blocking);
+  const Queue second = make_queue(QueueKind::non_blocking);
+  std::promise<void> release;
+  const Ticket held = hold(engine, first, release.get_future().share());
+  bool ran_after = false;
+  const Ticket after = engine.submit(
+      second, std::make_shared<const FunctionWork>([&] { ran_after = held.is_done(); }), {held});
+  EXPECT_FALSE(after.is_done());
+  release.set_value();
+  EXPECT_EQ(engine.wait(after), CUDA_SUCCESS);
+  EXPECT_TRUE(ran_after);
+}
+
+TEST(Engine, TakesWorkFromWithinWork) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  std::vector<int> order;
+  const Ticket outer = engine.submit(queue, [&] {
+    engine.submit(queue, [&order] { order.push_back(2); });
+    order.push_back(1);
+  });
+  EXPECT_EQ(engine.wait(outer), CUDA_SUCCESS);
+  EXPECT_EQ(engine.wait(Engine::last_of(queue)), CUDA_SUCCESS);
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(Engine, RefusesToWaitWithinWorkForWorkThatIsNotDone) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  CUresult itself = CUDA_SUCCESS;
+  CUresult before = CUDA_ERROR_UNKNOWN;
+  const Ticket first = engine.submit(queue, [] {});
+  const Ticket second = engine.submit(queue, [&] {
+    before = engine.wait(first);
+    itself = engine.wait(Ticket{queue, first.number + 1});
+  });
+  EXPECT_EQ(engine.wait(second), CUDA_SUCCESS);
+  EXPECT_EQ(before, CUDA_SUCCESS);
+  EXPECT_EQ(itself, CUDA_ERROR_NOT_PERMITTED);
+}
+
+TEST(Engine, KeepsTheFirstErrorAndGoesOn) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  engine.submit(queue, [] { throw std::runtime_error("first"); });
+  bool ran = false;
+  const Ticket last = engine.submit(queue, [&] { ran = true; });
+  EXPECT_EQ(engine.wait(last), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(engine.error(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST(Engine, ServesManyThreadsWithStreamsOfTheirOwn) {
+  Engine& engine = make_engine();
+  std::atomic<int> sum{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const Queue own = make_queue(t % 2 == 0 ? QueueKind::blocking : QueueKind::non_blocking);
+      for (int i = 0; i < 300; ++i) {
+        const Queue& queue = i % 7 == 0 ? engine.legacy() : own;
+        const int before = sum.load();
+        EXPECT_EQ(engine.wait(engine.submit(queue, [&] { ++sum; })), CUDA_SUCCESS);
+        EXPECT_GT(sum.load(), before);
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(sum.load(), 1200);
+}
+
+TEST(Engine, KnowsItsThreads) {
+  Engine& engine = make_engine();
+  std::atomic<bool> within{false};
+  EXPECT_EQ(engine.wait(engine.submit(engine.legacy(), [&] { within = Engine::within_work(); })),
+            CUDA_SUCCESS);
+  EXPECT_TRUE(within.load());
+  EXPECT_FALSE(Engine::within_work());
+}
+
+}  // namespace
+}  // namespace sluice::hostcuda
