@@ -42,19 +42,28 @@ TEST_F(LaunchTest, UsesDynamicSharedMemoryAndBarriers) {
   }
 }
 
-TEST_F(LaunchTest, LaunchesOfAllStreamsRunInOrder) {
-  CUstream streams[3] = {};
-  for (CUstream& stream : streams)
-    ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-  const CUdeviceptr log = device_array(std::vector<int>(300));
-  const CUdeviceptr length = device_array(std::vector<int>{0});
-  const CUfunction append = function("append");
-  for (int i = 0; i < 300; ++i) {
-    ASSERT_EQ(launch(append, 1, 1, streams[i % 3], log, length, i), CUDA_SUCCESS);
+TEST_F(LaunchTest, LaunchesOfEachStreamRunInOrder) {
+  constexpr size_t launches = 100;
+  struct StreamLog {
+    CUstream stream = nullptr;
+    CUdeviceptr log = 0;
+    CUdeviceptr length = 0;
+  };
+  StreamLog logs[3];
+  for (StreamLog& each : logs) {
+    ASSERT_EQ(cuStreamCreate(&each.stream, 0), CUDA_SUCCESS);
+    each.log = device_array(std::vector<int>(launches));
+    each.length = device_array(std::vector<int>{0});
   }
-  const std::vector<int> order = host_array<int>(log, 300);
-  for (int i = 0; i < 300; ++i)
-    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+  const CUfunction append = function("append");
+  for (int i = 0; i < static_cast<int>(launches); ++i) {
+    for (const StreamLog& each : logs)
+      ASSERT_EQ(launch(append, 1, 1, each.stream, each.log, each.length, i), CUDA_SUCCESS);
+  }
+  std::vector<int> in_order(launches);
+  std::iota(in_order.begin(), in_order.end(), 0);
+  for (const StreamLog& each : logs)
+    EXPECT_EQ(host_array<int>(each.log, launches), in_order);
 }
 
 TEST_F(LaunchTest, ParametersAreCopiedAtTheLaunch) {
