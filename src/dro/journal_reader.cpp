@@ -201,6 +201,12 @@ Result<std::pair<EdgeTableId, EdgeTable>> edges_of(const JournalRecord& record) 
                                  offset.at(2).get<int32_t>()});
       }
     }
+    if (table.form == EdgeForm::ranges) {
+      table.rows = value.at("rows").get<std::vector<uint32_t>>();
+      for (const json& range : value.at("ranges")) {
+        table.ranges.push_back({range.at(0).get<uint32_t>(), range.at(1).get<uint32_t>()});
+      }
+    }
     return std::pair{value.at("id").get<EdgeTableId>(), std::move(table)};
   });
 }

@@ -53,7 +53,6 @@ class JournalReader {
 Result<LaunchRecord> launch_of(const JournalRecord& record);
 Result<std::pair<FootprintId, analysis::Footprint>> footprint_of(const JournalRecord& record);
 Result<Dro> dro_of(const JournalRecord& record);
-// edges_of() returns all but rows and ranges, which only the device needs.
 Result<std::pair<EdgeTableId, EdgeTable>> edges_of(const JournalRecord& record);
 // number_in() is one unsigned member.
 Result<uint64_t> number_in(const JournalRecord& record, const char* member);

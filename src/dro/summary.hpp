@@ -30,6 +30,16 @@ struct DroSummary {
   uint64_t uses = 0;
 };
 
+// KernelPair adds up the dependences of one kernel's launches on another's.
+struct KernelPair {
+  std::string master;
+  std::string slave;
+  Hazards hazards;  // of any of its DROs
+  uint64_t dros = 0;
+  uint64_t dependences = 0;
+  uint64_t edges = 0;  // block edges of all its dependences
+};
+
 struct JournalSummary {
   std::string program;
   Rule rule = Rule::exact;
@@ -61,5 +71,11 @@ void write_summary_json(const JournalSummary& summary, std::ostream& out);
 // write_launches() and write_dros() are one line a launch and one a DRO; with `json` an object.
 void write_launches(const JournalSummary& summary, bool json, std::ostream& out);
 void write_dros(const JournalSummary& summary, bool json, std::ostream& out);
+
+// kernel_pairs() are in the order of their first DRO.
+std::vector<KernelPair> kernel_pairs(const JournalSummary& summary);
+
+// write_pairs() is a line a kernel pair, or with `json` an object.
+void write_pairs(const JournalSummary& summary, bool json, std::ostream& out);
 
 }  // namespace sluice::dro
