@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "hostcuda/block_abi.h"
 #include "runtime/kernel_model.hpp"
 
 namespace sluice::runtime::testing {
