@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "dro/check_record.hpp"
 #include "dro/tracker.hpp"
 
 namespace sluice::dro {
@@ -35,6 +36,9 @@ class JournalWriter : public Observer {
   // describe_launch() gives the details of the launch whose on_launch() or on_opaque_launch()
   // comes next: both end up in one line.
   void describe_launch(const LaunchDetails& details);
+
+  // note_check() writes what the footprint check found for one kernel.
+  void note_check(const CheckRecord& check);
 
   // flush() returns when every record so far is in the file.
   void flush();

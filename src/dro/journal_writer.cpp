@@ -151,6 +151,10 @@ void JournalWriter::describe_launch(const LaunchDetails& details) {
   state_->next_details = details;
 }
 
+void JournalWriter::note_check(const CheckRecord& check) {
+  state_->append(check_text(check));
+}
+
 void JournalWriter::flush() {
   std::unique_lock lock(state_->mutex);
   state_->done.wait(lock, [this] { return state_->waiting.empty() && !state_->writing; });

@@ -1,8 +1,6 @@
 #include "dro/loop_program.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 
 #include <isl/ast.h>
@@ -24,7 +22,7 @@ class Reader {
  public:
   LoopNode read(isl_ast_node* node);  // takes the node
   bool good() const { return good_; }
-  size_t variable_count() const { return slots_.size(); }
+  const std::map<std::string, int>& slots() const { return slots_; }
 
  private:
   Expression expression(isl_ast_expr* expression);  // takes the expression
@@ -199,7 +197,8 @@ std::optional<LoopProgram> generate_loops(const isl::set& points) {
   Reader reader;
   LoopProgram program;
   program.root = reader.read(root);
-  program.variable_count = reader.variable_count();
+  program.slots = reader.slots();
+  program.variable_count = program.slots.size();
   if (!reader.good()) return std::nullopt;
   return program;
 }

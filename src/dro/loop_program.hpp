@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <isl/ast_type.h>
@@ -39,6 +41,7 @@ struct LoopNode {
 struct LoopProgram {
   LoopNode root;
   size_t variable_count = 0;
+  std::map<std::string, int> slots;  // of the variables by name: loop counters and parameters
 };
 
 // generate_loops() makes the loops that visit each point of `points` once, in lexicographic order.

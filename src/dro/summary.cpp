@@ -19,6 +19,7 @@ class Summariser {
   Status add_dro(const JournalRecord& record);
   Status add_launch(const JournalRecord& record);
   Status add_buffer(const JournalRecord& record);
+  Status add_check(const JournalRecord& record);
   Status add_uses(const JournalRecord& record, LaunchSummary& launch);
 
   JournalSummary& summary_;
@@ -30,6 +31,7 @@ Status Summariser::add(const JournalRecord& record) {
   if (record.kind == "dro") return add_dro(record);
   if (record.kind == "edges") return add_edges(record);
   if (record.kind == "buffer") return add_buffer(record);
+  if (record.kind == "check") return add_check(record);
   if (record.kind == "footprint") ++summary_.footprints;
   if (record.kind == "warning") summary_.warnings.push_back(record.value.value("text", ""));
   return {};
@@ -61,6 +63,13 @@ Status Summariser::add_buffer(const JournalRecord& record) {
   const auto bytes = number_in(record, "bytes");
   if (!id || !bytes) return tl::unexpected(id ? bytes.error() : id.error());
   summary_.buffers[*id] = *bytes;
+  return {};
+}
+
+Status Summariser::add_check(const JournalRecord& record) {
+  auto check = check_of(record);
+  if (!check) return tl::unexpected(check.error());
+  summary_.checks.push_back(std::move(*check));
   return {};
 }
 

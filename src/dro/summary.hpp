@@ -48,7 +48,8 @@ struct JournalSummary {
   std::map<std::string, uint64_t> passed_through;  // launches by reason
   std::map<uint64_t, uint64_t> buffers;            // bytes of each buffer there ever was
   std::vector<std::string> warnings;
-  uint64_t tracked = 0;  // launches with a footprint
+  std::vector<CheckRecord> checks;  // of the footprint check, one a kernel
+  uint64_t tracked = 0;             // launches with a footprint
   uint64_t footprints = 0;
   uint64_t interned = 0;
   uint64_t resolved = 0;  // dependences found

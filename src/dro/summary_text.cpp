@@ -79,6 +79,42 @@ void print_launch_table(const JournalSummary& summary, std::ostream& out) {
   print_table(out, rows);
 }
 
+// share_text() is "50.0 % of 128": how much of what was claimed was touched.
+std::string share_text(uint64_t touched, uint64_t claimed) {
+  if (claimed == 0) return "-";
+  return fmt::format("{:.1f} % of {}",
+                     100.0 * static_cast<double>(touched) / static_cast<double>(claimed), claimed);
+}
+
+void print_check_table(const JournalSummary& summary, std::ostream& out) {
+  std::vector<Row> rows = {{"kernel", "launches", "unchecked", "blocks", "violations", "argument",
+                            "bytes read", "bytes written"}};
+  for (const CheckRecord& check : summary.checks) {
+    Row row = {check.kernel, std::to_string(check.launches), std::to_string(check.unchecked),
+               std::to_string(check.blocks), std::to_string(check.violations)};
+    if (check.arguments.empty()) {
+      row.insert(row.end(), 3, "-");
+      rows.push_back(row);
+    }
+    for (const CheckRecord::Argument& argument : check.arguments) {
+      row.push_back(argument.name);
+      row.push_back(share_text(argument.read_bytes_touched, argument.read_bytes_claimed));
+      row.push_back(share_text(argument.written_bytes_touched, argument.written_bytes_claimed));
+      rows.push_back(row);
+      row.assign(5, "");
+    }
+  }
+  out << "\nfootprint check: bytes touched of bytes claimed, summed over blocks\n";
+  print_table(out, rows);
+}
+
+json checks_json(const JournalSummary& summary) {
+  json checks = json::array();
+  for (const CheckRecord& check : summary.checks)
+    checks.push_back(json::parse(check_text(check)));
+  return checks;
+}
+
 Row dro_row(const DroSummary& summary) {
   const Dro& dro = summary.dro;
   return {std::to_string(dro.id),
@@ -119,6 +155,7 @@ void write_summary(const JournalSummary& summary, std::ostream& out) {
     out << "\nDROs\n";
     print_table(out, rows);
   }
+  if (!summary.checks.empty()) print_check_table(summary, out);
   if (!summary.passed_through.empty()) {
     std::vector<Row> rows;
     for (const auto& [reason, launches] : summary.passed_through) {
@@ -150,6 +187,7 @@ void write_summary_json(const JournalSummary& summary, std::ostream& out) {
                  {"edge_tables", summary.edge_tables},
                  {"edges", summary.edges},
                  {"warnings", summary.warnings}};
+  if (!summary.checks.empty()) object["checks"] = checks_json(summary);
   if (!summary.note.empty()) object["note"] = summary.note;
   print_line(out, object);
 }

@@ -28,6 +28,17 @@ typedef struct SluiceBlockCode {
   uint64_t scratch_bytes; /* shared memory, static and dynamic, and values kept across barriers */
 } SluiceBlockCode;
 
+/* SluiceAccessSink hears of every access that traced block code makes to memory outside its block,
+ * before it happens: address, bytes, SLUICE_ACCESS_READ, _WRITE or both, and the PTX line (0 where
+ * unknown). Accesses by generic addresses are reported wherever they lead, into the block's own
+ * scratch memory, stack or parameters too. */
+#define SLUICE_ACCESS_READ 1U
+#define SLUICE_ACCESS_WRITE 2U
+typedef struct SluiceAccessSink {
+  void (*access)(void* recorder, uint64_t address, uint64_t bytes, uint32_t kind, uint32_t line);
+  void* recorder;
+} SluiceAccessSink;
+
 /* SluiceHostDeviceTable. Results are CUresult values. */
 typedef struct SluiceHostDeviceTable {
   size_t size; /* sizeof this table: later versions append */
@@ -35,6 +46,12 @@ typedef struct SluiceHostDeviceTable {
    * The code lives until its module is unloaded. Thread-safe. */
   int (*get_block_code)(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
                         SluiceBlockCode* code);
+  /* The same code, compiled a second time so that it reports its accesses. */
+  int (*get_traced_block_code)(void* function, const uint32_t block[3],
+                               uint32_t dynamic_shared_bytes, SluiceBlockCode* code);
+  /* Says who hears of the accesses of traced code on the calling thread; null: nobody. The sink
+   * must live until it is replaced. */
+  void (*set_access_sink)(const SluiceAccessSink* sink);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */

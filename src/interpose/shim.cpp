@@ -1,12 +1,14 @@
 #include "interpose/shim.hpp"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
@@ -19,6 +21,10 @@ namespace sluice::interpose {
 namespace {
 
 std::atomic<runtime::Runtime*> current_runtime{nullptr};
+
+// The status of a program that ended under SLUICE_CHECK_FOOTPRINTS with accesses outside its
+// footprints, whatever its own would have been.
+constexpr int exit_footprint_violation = 86;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -48,6 +54,8 @@ std::string journal_path() {
 runtime::Config read_config() {
   runtime::Config config;
   config.set_journal_path(journal_path()).set_program(program_path());
+  const std::string check = environment("SLUICE_CHECK_FOOTPRINTS");
+  config.set_check_footprints(!check.empty() && check != "0");
   const std::string rule = environment("SLUICE_DEPENDENCE");
   if (rule == "buffer") {
     config.set_rule(dro::Rule::buffer);
@@ -65,7 +73,14 @@ void throw_assertion(const char* condition, const char* file, int line) {
 void finish_runtime() {
   const ErrnoGuard guard;
   runtime::Runtime* runtime = current_runtime.load();
-  if (runtime != nullptr) runtime->finish();
+  if (runtime == nullptr) return;
+  runtime->finish();
+  const uint64_t violations = runtime->footprint_violations();
+  if (violations == 0) return;
+  log::error("{} accesses do not agree with their footprints: the analysis is wrong", violations);
+  // A handler of atexit() cannot change the exit status in any other way.
+  std::fflush(nullptr);
+  _exit(exit_footprint_violation);
 }
 
 // A forked child has none of the threads that the runtime needs.

@@ -35,13 +35,29 @@ int ShimDevice::launch(const runtime::LaunchCall& call) {
 
 Result<SluiceBlockCode> ShimDevice::block_code(void* function, const Dim3& block,
                                                uint32_t dynamic_shared_bytes) {
+  return find_code(function, block, dynamic_shared_bytes, &SluiceHostDeviceTable::get_block_code);
+}
+
+Result<SluiceBlockCode> ShimDevice::traced_block_code(void* function, const Dim3& block,
+                                                      uint32_t dynamic_shared_bytes) {
+  return find_code(function, block, dynamic_shared_bytes,
+                   &SluiceHostDeviceTable::get_traced_block_code);
+}
+
+void ShimDevice::set_access_sink(const SluiceAccessSink* sink) {
+  if (table_ != nullptr) table_->set_access_sink(sink);
+}
+
+Result<SluiceBlockCode> ShimDevice::find_code(void* function, const Dim3& block,
+                                              uint32_t dynamic_shared_bytes,
+                                              GetBlockCode SluiceHostDeviceTable::* get) {
   if (table_ == nullptr) {
     return unimplemented("the megakernel for GPUs is unimplemented", "device",
                          "launches run as they would without Sluice");
   }
   const uint32_t extents[3] = {block.x, block.y, block.z};
   SluiceBlockCode code = {};
-  const int result = table_->get_block_code(function, extents, dynamic_shared_bytes, &code);
+  const int result = (table_->*get)(function, extents, dynamic_shared_bytes, &code);
   if (result != CUDA_SUCCESS) {
     const char* name = nullptr;
     calls_.cuGetErrorName(static_cast<CUresult>(result), &name);

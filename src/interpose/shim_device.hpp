@@ -14,9 +14,17 @@ class ShimDevice : public runtime::Device {
   int launch(const runtime::LaunchCall& call) override;
   Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
                                      uint32_t dynamic_shared_bytes) override;
+  Result<SluiceBlockCode> traced_block_code(void* function, const Dim3& block,
+                                            uint32_t dynamic_shared_bytes) override;
+  void set_access_sink(const SluiceAccessSink* sink) override;
   int enqueue(void* stream, std::function<void()> work) override;
 
  private:
+  using GetBlockCode = decltype(SluiceHostDeviceTable::get_block_code);
+  Result<SluiceBlockCode> find_code(void* function, const Dim3& block,
+                                    uint32_t dynamic_shared_bytes,
+                                    GetBlockCode SluiceHostDeviceTable::* get);
+
   const DriverCalls& calls_;
   const SluiceHostDeviceTable* table_ = nullptr;
 };

@@ -10,10 +10,20 @@
 
 namespace sluice::megakernel {
 
+// BlockRunner stands between a host worker and the blocks of a launch that is watched.
+class BlockRunner {
+ public:
+  virtual ~BlockRunner() = default;
+  // run() does what code.function does. Called by several workers at once.
+  virtual void run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch,
+                   uint32_t first_block, uint32_t block_count, void* scratch) = 0;
+};
+
 // LaunchSlot is one launch of a window.
 struct LaunchSlot {
   SluiceBlockCode code = {};
   const SluiceBlockLaunch* launch = nullptr;  // outlives the window's execution
+  BlockRunner* runner = nullptr;              // null: code.function is called directly
   uint32_t block_count = 0;
   uint32_t blocks_per_task = 1;
   uint32_t first_flag = 0;        // flag of its task 0; task i has flag first_flag + i

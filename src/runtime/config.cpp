@@ -29,4 +29,9 @@ Config& Config::set_window_launches(uint32_t value) {
   return *this;
 }
 
+Config& Config::set_check_footprints(bool value) {
+  check_footprints = value;
+  return *this;
+}
+
 }  // namespace sluice::runtime

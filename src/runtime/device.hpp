@@ -36,6 +36,15 @@ class Device {
   virtual Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
                                              uint32_t dynamic_shared_bytes) = 0;
 
+  // traced_block_code() is the same code, compiled so that it tells set_access_sink()'s listener of
+  // its accesses. An error where the device cannot trace.
+  virtual Result<SluiceBlockCode> traced_block_code(void* /*function*/, const Dim3& /*block*/,
+                                                    uint32_t /*dynamic_shared_bytes*/) {
+    return unsupported("this device cannot trace accesses");
+  }
+  // set_access_sink() says who hears of the accesses of traced code on the calling thread.
+  virtual void set_access_sink(const SluiceAccessSink* /*sink*/) {}
+
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().
   virtual int enqueue(void* stream, std::function<void()> work) = 0;

@@ -83,6 +83,7 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
     const Result<dro::FootprintId> id = tracker_.add_footprint(footprint);
     if (id) {
       cached.id = *id;
+      if (check_ != nullptr) check_->add_footprint(*id, footprint);
     } else {
       cached.opaque_reason = id.error().line();
     }
@@ -98,9 +99,11 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
                                            const CachedFootprint& footprint) {
   arguments_.clear();
   touched_.clear();
+  pointers_.clear();
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
     if (!footprint.accessed[i]) {
       arguments_.push_back({});  // wherever it points
+      if (check_ != nullptr) pointers_.push_back({.name = signature.pointers[i].name});
       continue;
     }
     const uint64_t address = read_slot(parameters_, signature.pointers[i]);
@@ -108,6 +111,10 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
     if (found) {
       arguments_.push_back({found->buffer, address - found->address});
       touched_.push_back({found->buffer, found->bytes});
+      if (check_ != nullptr) {
+        pointers_.push_back(
+            {signature.pointers[i].name, address, found->address, found->address + found->bytes});
+      }
     } else {
       // The address stays out: reasons are counted, and it differs from run to run.
       reason_ = fmt::format("argument {} points to memory that Sluice does not know",
@@ -129,7 +136,9 @@ const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall
   fresh.block = call.block;
   fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
   const Result<SluiceBlockCode> code =
-      device_.block_code(call.function, call.block, call.dynamic_shared_bytes);
+      check_ != nullptr
+          ? device_.traced_block_code(call.function, call.block, call.dynamic_shared_bytes)
+          : device_.block_code(call.function, call.block, call.dynamic_shared_bytes);
   if (code) {
     fresh.code = *code;
   } else {
@@ -143,6 +152,7 @@ int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number
   static const std::string unknown = "?";
   close_window();
   if (kernel != nullptr) tell(*kernel, reason);
+  if (check_ != nullptr) check_->count_unchecked(kernel == nullptr ? unknown : kernel->name);
   describe(call, kernel == nullptr ? unknown : kernel->name, {});
   tracker_.opaque_launch(number, reason);
   handed_over_ = true;
@@ -156,13 +166,14 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   dependences_.clear();
   tracker_.launch({number, footprint_->id, arguments_}, dependences_);
   if (!code.failure.empty()) {
+    if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
     close_window();
     handed_over_ = true;
     return device_.launch(call);
   }
 
   if (window_.stream() != call.stream) close_window();
-  hold(call, number, code.code);
+  hold(call, number, function, code.code);
   // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
   const bool at_once = outstanding_windows_ == 0 || window_.size() >= window_limit_ ||
                        stream_is_new_ || call.stream == per_thread_stream;
@@ -170,9 +181,10 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
 }
 
 void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
-                          const SluiceBlockCode& code) {
+                          const Function& function, const SluiceBlockCode& code) {
   if (window_.empty()) window_ = LaunchWindow(call.stream, number);
   window_.append(call, code, parameters_, touched_);
+  if (check_ != nullptr) window_.watch(watch(function));
   handed_over_ = true;
   for (const dro::Dependence& dependence : dependences_) {
     // A master outside the window is ordered before all of it: by its stream, or as the program

@@ -60,6 +60,7 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
                                  launch.dynamic_shared_bytes});
     megakernel::LaunchSlot slot;
     slot.code = launch.code;
+    slot.runner = launch.runner.get();
     slot.launch = &planned->launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
     slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_.workers);

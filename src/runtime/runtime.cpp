@@ -90,4 +90,8 @@ dro::DependenceTracker::Counters Runtime::counters() const {
   return state_->counters();
 }
 
+uint64_t Runtime::footprint_violations() const {
+  return state_->footprint_violations();
+}
+
 }  // namespace sluice::runtime

@@ -21,12 +21,14 @@ struct Config {
   std::string program;             // for the journal's header
   uint32_t workers = 0;            // 0: one for each processor
   uint32_t window_launches = 256;  // a window closes at this many launches
+  bool check_footprints = false;   // trace every block and compare with its footprint
 
   Config& set_rule(dro::Rule value);
   Config& set_journal_path(std::string value);
   Config& set_program(std::string value);
   Config& set_workers(uint32_t value);
   Config& set_window_launches(uint32_t value);
+  Config& set_check_footprints(bool value);
 };
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
@@ -75,6 +77,10 @@ class Runtime {
 
   // counters() is what the tracker has found so far.
   dro::DependenceTracker::Counters counters() const;
+
+  // footprint_violations() counts accesses outside footprints, and must-writes that did not happen,
+  // in the blocks that have run so far; 0 where they are not checked.
+  uint64_t footprint_violations() const;
 
  private:
   class State;

@@ -12,6 +12,7 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one
       // after another, and what the rule finds is there to be compared.
       window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
+      check_(config.check_footprints ? std::make_unique<FootprintCheck>(device) : nullptr),
       journal_(std::move(journal)),
       tracker_(config.rule, journal_.get()),
       code_(std::move(maker)),
@@ -79,6 +80,19 @@ void Runtime::State::pass_through(const char* kernel, const std::string& reason)
   close_window();
   if (journal_ != nullptr) journal_->describe_launch({.kernel = kernel});
   tracker_.opaque_launch(++last_launch_, reason);
+}
+
+std::shared_ptr<megakernel::BlockRunner> Runtime::State::watch(const Function& function) {
+  return check_->watch(function.kernel->name, footprint_->id, pointers_, parameters_.size());
+}
+
+void Runtime::State::write_check_records() {
+  if (check_ == nullptr) return;
+  const std::vector<dro::CheckRecord> records = check_->records();
+  if (journal_ != nullptr) {
+    for (const dro::CheckRecord& record : records)
+      journal_->note_check(record);
+  }
 }
 
 dro::DependenceTracker::Counters Runtime::State::counters() {

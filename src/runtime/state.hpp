@@ -11,6 +11,7 @@
 #include "dro/journal.hpp"
 #include "dro/tracker.hpp"
 #include "megakernel/host/host_executor.hpp"
+#include "runtime/check/footprint_check.hpp"
 #include "runtime/code_registry.hpp"
 #include "runtime/memory_registry.hpp"
 #include "runtime/plan.hpp"
@@ -39,6 +40,7 @@ class Runtime::State {
   void flush();
   void finish();
   dro::DependenceTracker::Counters counters();
+  uint64_t footprint_violations() const { return check_ == nullptr ? 0 : check_->violations(); }
 
   // turn_off() logs what the exception being handled says, gives held launches to the driver and
   // lets everything pass from now on.
@@ -59,7 +61,11 @@ class Runtime::State {
   int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
                   const std::string& reason);
   int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
-  void hold(const LaunchCall& call, dro::LaunchNumber number, const SluiceBlockCode& code);
+  void hold(const LaunchCall& call, dro::LaunchNumber number, const Function& function,
+            const SluiceBlockCode& code);
+  // What the footprint check needs of the launch being held (check_ is not null).
+  std::shared_ptr<megakernel::BlockRunner> watch(const Function& function);
+  void write_check_records();
   void find_stream(void* stream);
   void describe(const LaunchCall& call, const std::string& kernel, const std::string& reason);
   void tell(Kernel& kernel, const std::string& reason);
@@ -78,6 +84,7 @@ class Runtime::State {
   const Config config_;
   Device& device_;
   const uint32_t window_limit_;
+  const std::unique_ptr<FootprintCheck> check_;  // null: footprints are not checked
 
   std::mutex mutex_;  // guards all that follows, up to executor_mutex_
   std::condition_variable window_ended_;
@@ -103,6 +110,7 @@ class Runtime::State {
   analysis::LaunchShape shape_;
   std::vector<dro::BoundArgument> arguments_;
   std::vector<TouchedBuffer> touched_;
+  std::vector<BoundPointer> pointers_;  // filled only where footprints are checked
   std::vector<dro::Dependence> dependences_;
   const CachedFootprint* footprint_ = nullptr;
   std::string reason_;

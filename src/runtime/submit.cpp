@@ -104,6 +104,7 @@ void Runtime::State::finish() {
   wait_until_idle(lock);
   if (finished_) return;
   finished_ = true;
+  write_check_records();
   journal_.reset();
 }
 

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dro/edge_table.hpp"
 #include "dro/types.hpp"
+#include "megakernel/layout.hpp"
 #include "runtime/device.hpp"
 
 namespace sluice::runtime {
@@ -29,6 +32,7 @@ struct HeldLaunch {
   size_t parameter_bytes = 0;
   uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
   uint32_t touched_count = 0;     // of LaunchWindow::touched, likewise
+  std::shared_ptr<megakernel::BlockRunner> runner;  // null: its blocks are not watched
 };
 
 // HeldDependence says that a launch waits for an earlier one of the same window.
@@ -50,6 +54,11 @@ class LaunchWindow {
               std::span<const std::byte> parameters, std::span<const TouchedBuffer> touched = {});
   bool holds(dro::LaunchNumber number) const { return number >= first_; }
   void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
+
+  // watch() sets what runs the blocks of the launch appended last.
+  void watch(std::shared_ptr<megakernel::BlockRunner> runner) {
+    launches_.back().runner = std::move(runner);
+  }
 
   bool empty() const { return launches_.empty(); }
   size_t size() const { return launches_.size(); }

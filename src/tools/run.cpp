@@ -28,6 +28,7 @@ struct RunOptions {
   std::string device = "auto";
   std::string journal;
   std::string dependence;
+  bool check_footprints = false;
   bool off = false;
   std::vector<std::string> command;
 };
@@ -89,6 +90,7 @@ void set_environment(const RunOptions& options, bool cpu) {
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
   }
+  if (options.check_footprints) setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
 }
 
@@ -150,6 +152,9 @@ void add_run_command(CLI::App& app, int* status) {
       ->add_option("--dependence", options->dependence,
                    "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
       ->check(CLI::IsMember({"exact", "buffer"}));
+  command->add_flag("--check-footprints", options->check_footprints,
+                    "compare what every block touches with its footprint (slow; CPU device): a "
+                    "difference is told and ends the program with exit status 86");
   command->add_flag("--off", options->off, "run on that device without Sluice");
   command->add_option("PROGRAM", options->command, "the program and its arguments");
   command->callback([options, status] {

@@ -74,17 +74,28 @@ bool is_valid_query(const char* symbol, void** function, int version, cuuint64_t
          (flags & ~known) == 0 && (flags & known) != known;
 }
 
-int get_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
-                   SluiceBlockCode* code) {
+int find_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                    CodeVariant variant, SluiceBlockCode* code) {
   return with_driver([&](Driver& driver) -> CUresult {
     const std::shared_ptr<Kernel> kernel = driver.kernels.find(static_cast<CUfunction>(function));
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (block == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return kernel->block_code({block[0], block[1], block[2]}, dynamic_shared_bytes, code);
+    return kernel->block_code({block[0], block[1], block[2]}, dynamic_shared_bytes, code, variant);
   });
 }
 
-constexpr SluiceHostDeviceTable host_device_table = {sizeof(SluiceHostDeviceTable), get_block_code};
+int get_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                   SluiceBlockCode* code) {
+  return find_block_code(function, block, dynamic_shared_bytes, CodeVariant::plain, code);
+}
+
+int get_traced_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                          SluiceBlockCode* code) {
+  return find_block_code(function, block, dynamic_shared_bytes, CodeVariant::traced, code);
+}
+
+constexpr SluiceHostDeviceTable host_device_table = {sizeof(SluiceHostDeviceTable), get_block_code,
+                                                     get_traced_block_code, set_access_sink};
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 
 }  // namespace

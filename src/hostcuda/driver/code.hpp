@@ -31,7 +31,8 @@ class Kernel {
 
   // block_code() compiles for one block size at the first call and remembers the answer, an error
   // too: it is logged once.
-  CUresult block_code(const Dim3& block, uint32_t dynamic_shared_bytes, SluiceBlockCode* code);
+  CUresult block_code(const Dim3& block, uint32_t dynamic_shared_bytes, SluiceBlockCode* code,
+                      CodeVariant variant = CodeVariant::plain);
 
   // The dynamic shared memory that a launch may ask for; a program can raise it.
   uint32_t max_dynamic_shared_bytes() const { return max_dynamic_shared_bytes_.load(); }
@@ -51,6 +52,7 @@ class Kernel {
   struct Compiled {
     Dim3 block;
     uint32_t dynamic_shared_bytes = 0;
+    CodeVariant variant = CodeVariant::plain;
     CUresult result = CUDA_SUCCESS;
     SluiceBlockCode code = {};
   };

@@ -25,17 +25,19 @@ Kernel::Kernel(LoadedCode& code, CompiledModule& unit, std::string name, KernelF
       facts_(std::move(facts)),
       max_dynamic_shared_bytes_(default_dynamic_shared_bytes(facts_)) {}
 
-CUresult Kernel::block_code(const Dim3& block, uint32_t dynamic_shared_bytes,
-                            SluiceBlockCode* code) {
+CUresult Kernel::block_code(const Dim3& block, uint32_t dynamic_shared_bytes, SluiceBlockCode* code,
+                            CodeVariant variant) {
   const std::lock_guard lock(mutex_);
   for (const Compiled& entry : compiled_) {
-    if (entry.block == block && entry.dynamic_shared_bytes == dynamic_shared_bytes) {
+    if (entry.block == block && entry.dynamic_shared_bytes == dynamic_shared_bytes &&
+        entry.variant == variant) {
       *code = entry.code;
       return entry.result;
     }
   }
-  const Result<SluiceBlockCode> made = unit_.block_code(name_, block, dynamic_shared_bytes);
-  Compiled entry{block, dynamic_shared_bytes};
+  const Result<SluiceBlockCode> made =
+      unit_.block_code(name_, block, dynamic_shared_bytes, variant);
+  Compiled entry{block, dynamic_shared_bytes, variant};
   if (made) {
     entry.code = *made;
   } else {

@@ -32,6 +32,13 @@ struct GlobalVariable {
   uint64_t bytes = 0;
 };
 
+// CodeVariant: traced code reports its accesses to set_access_sink()'s listener.
+enum class CodeVariant { plain, traced };
+
+// set_access_sink() says who hears of the accesses of traced code on the calling thread; null:
+// nobody.
+void set_access_sink(const SluiceAccessSink* sink);
+
 // CompiledModule is one loaded PTX module: storage for its variables and, on demand, block code
 // for each (kernel, block size). Thread-safe.
 class CompiledModule {
@@ -47,7 +54,8 @@ class CompiledModule {
   // block_code() compiles the kernel for one block size, once. Unsupported instructions and
   // features come back as one clear error (kernel, PTX line, what).
   Result<SluiceBlockCode> block_code(std::string_view kernel, const Dim3& block,
-                                     uint32_t dynamic_shared_bytes);
+                                     uint32_t dynamic_shared_bytes,
+                                     CodeVariant variant = CodeVariant::plain);
 
   // take_trap() says whether a thread of any kernel has executed `trap` since the last call. The
   // thread ended there; CUDA reports such a launch as failed.

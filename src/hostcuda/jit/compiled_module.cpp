@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
 
+#include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_code.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
@@ -29,14 +30,14 @@ struct CompiledModule::State {
     Result<SluiceBlockCode> code = SluiceBlockCode{};
     std::unique_ptr<jit::ExchangeLayout> layout;
   };
-  using Key = std::tuple<std::string, uint32_t, uint32_t, uint32_t>;
+  using Key = std::tuple<std::string, uint32_t, uint32_t, uint32_t, CodeVariant>;
 
   Slot& slot(const Key& key) {
     const std::lock_guard lock(mutex);
     return slots[key];
   }
 
-  Status compile(const std::string& kernel, const Dim3& block, Slot& slot);
+  Status compile(const std::string& kernel, const Dim3& block, CodeVariant variant, Slot& slot);
 
   const ptx::Module module;
   const jit::ModuleStorage storage;
@@ -46,7 +47,8 @@ struct CompiledModule::State {
   std::map<Key, Slot> slots;
 };
 
-Status CompiledModule::State::compile(const std::string& kernel, const Dim3& block, Slot& slot) {
+Status CompiledModule::State::compile(const std::string& kernel, const Dim3& block,
+                                      CodeVariant variant, Slot& slot) {
   const Result<KernelFacts> facts = jit::kernel_facts(module, kernel);
   if (!facts) return tl::unexpected(facts.error());
   if (block.count() == 0 || block.count() > facts->max_threads) {
@@ -57,6 +59,7 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   KernelContext context;
   context.kernel = kernel;
   context.block = block;
+  context.traced = variant == CodeVariant::traced;
   context.trap_flag = &trap_flag;
   for (const KernelFacts::Parameter& parameter : facts->parameters) {
     context.parameter_offsets.push_back(parameter.offset);
@@ -114,15 +117,20 @@ Result<GlobalVariable> CompiledModule::variable(std::string_view name) const {
 }
 
 Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, const Dim3& block,
-                                                   uint32_t dynamic_shared_bytes) {
-  State::Slot& slot = state_->slot({std::string(kernel), block.x, block.y, block.z});
+                                                   uint32_t dynamic_shared_bytes,
+                                                   CodeVariant variant) {
+  State::Slot& slot = state_->slot({std::string(kernel), block.x, block.y, block.z, variant});
   std::call_once(slot.once, [&] {
-    const Status status = state_->compile(std::string(kernel), block, slot);
+    const Status status = state_->compile(std::string(kernel), block, variant, slot);
     if (!status) slot.code = tl::unexpected(status.error());
   });
   Result<SluiceBlockCode> code = slot.code;
   if (code) code->scratch_bytes += dynamic_shared_bytes;
   return code;
+}
+
+void set_access_sink(const SluiceAccessSink* sink) {
+  jit::set_access_sink(sink);
 }
 
 bool CompiledModule::take_trap() {

@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/math_intrinsics.hpp"
 #include "hostcuda/jit/special_registers.hpp"
 #include "hostcuda/jit/sync_points.hpp"
@@ -31,7 +32,8 @@ void end_thread(IntrinsicInst& end, const KernelContext& context) {
   if (traps && context.trap_flag) {
     Value* flag = ir.CreateIntToPtr(ir.getInt64(reinterpret_cast<uint64_t>(context.trap_flag)),
                                     ir.getPtrTy());
-    ir.CreateStore(ir.getInt8(1), flag);
+    ir.CreateStore(ir.getInt8(1), flag)
+        ->setMetadata(private_metadata, MDNode::get(end.getContext(), {}));
   }
   BasicBlock* block = end.getParent();
   block->splitBasicBlock(end.getIterator());

@@ -4,6 +4,7 @@
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 
+#include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/block_body.hpp"
 #include "hostcuda/jit/block_function.hpp"
 #include "hostcuda/jit/optimiser.hpp"
@@ -59,8 +60,11 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   Result<std::unique_ptr<TargetMachine>> target = make_host_target();
   if (!target) return at_kernel(target.error());
 
+  if (context.traced) mark_private_accesses(*module);
   Result<ThreadFunction> thread = make_thread_function(*module, context);
   if (!thread) return at_kernel(thread.error());
+  // Before anything is simplified, so that no access is optimised away.
+  if (context.traced) insert_trace(*thread->function);
   module->setTargetTriple((*target)->getTargetTriple().str());
   module->setDataLayout((*target)->createDataLayout());
   if (Status status = verify(*module, "lowering"); !status) return at_kernel(status.error());

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 
+#include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/call_runtime.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
@@ -32,6 +33,7 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   using DD = double (*)(double, double);
   add(exchange_symbol, &sluice_jit_exchange);
   add(advance_symbol, &sluice_jit_advance);
+  add(trace_symbol, &sluice_jit_trace);
   add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(&std::memmove));
   add("memset", static_cast<void* (*)(void*, int, size_t)>(&std::memset));

@@ -24,6 +24,7 @@ struct KernelContext {
   std::function<Result<uint64_t>(std::string_view)> variable_address;
   // A byte that a thread that traps sets to 1. It outlives the code.
   uint8_t* trap_flag = nullptr;
+  bool traced = false;  // the code reports its accesses (access_trace.hpp)
 };
 
 // ThreadFunction is the kernel with all that varies as an argument:

@@ -183,8 +183,12 @@ void HostExecutor::State::work(uint32_t worker) {
 void HostExecutor::State::run_task(const Task& task, Scratch& memory) {
   if (failed.load(std::memory_order_relaxed)) return;
   const LaunchSlot& slot = window->slots[task.slot];
-  slot.code.function(slot.launch, task.first_block, task.block_count,
-                     memory.reserve(scratch_bytes));
+  void* scratch_memory = memory.reserve(scratch_bytes);
+  if (slot.runner != nullptr) {
+    slot.runner->run(slot.code, *slot.launch, task.first_block, task.block_count, scratch_memory);
+  } else {
+    slot.code.function(slot.launch, task.first_block, task.block_count, scratch_memory);
+  }
 }
 
 void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task) {

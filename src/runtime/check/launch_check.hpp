@@ -1,0 +1,78 @@
+// One launch under the footprint check: its blocks run one by one, traced, and what each touched
+// is compared with what the footprint claims.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hostcuda/block_abi.h"
+#include "megakernel/layout.hpp"
+#include "runtime/check/footprint_claims.hpp"
+
+namespace sluice::runtime {
+
+// BoundPointer is a pointer argument of a launch and the allocation that it points into;
+// `begin` == `end` where the kernel reaches nothing through it.
+struct BoundPointer {
+  std::string name;
+  uint64_t value = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Violation is an access outside the footprint, or a must-write that did not happen.
+struct Violation {
+  enum class Kind { read, write, missing_must_write };
+  Kind kind = Kind::read;
+  std::string argument;  // whose buffer it is in; empty: in none that the launch was given
+  BlockIndex block;
+  int64_t offset = 0;  // bytes from the argument's value, or the address where there is none
+  uint64_t bytes = 0;
+  uint32_t line = 0;  // of the PTX; 0 where unknown
+};
+
+// AccessTightness counts bytes over all blocks: what was claimed, and what of it was touched.
+struct AccessTightness {
+  uint64_t claimed = 0;
+  uint64_t touched = 0;
+};
+
+// BlockFindings is what came of checking one block.
+struct BlockFindings {
+  struct Argument {
+    AccessTightness reads, writes;
+    uint64_t must_writes = 0;  // bytes claimed as must-writes
+  };
+  std::vector<Argument> arguments;
+  std::vector<Violation> violations;
+};
+
+// Findings takes what the blocks of a launch did. Called on worker threads.
+class Findings {
+ public:
+  virtual ~Findings() = default;
+  virtual void add(const BlockFindings& findings) = 0;
+};
+
+using SetAccessSink = std::function<void(const SluiceAccessSink* sink)>;
+
+// LaunchCheck runs the traced blocks of one launch. Thread-safe.
+class LaunchCheck final : public megakernel::BlockRunner {
+ public:
+  LaunchCheck(std::shared_ptr<FootprintClaims> claims, std::vector<BoundPointer> pointers,
+              size_t parameter_bytes, SetAccessSink set_sink, std::shared_ptr<Findings> findings);
+
+  void run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch, uint32_t first_block,
+           uint32_t block_count, void* scratch) override;
+
+ private:
+  std::shared_ptr<FootprintClaims> claims_;
+  std::vector<BoundPointer> pointers_;
+  size_t parameter_bytes_;
+  SetAccessSink set_sink_;
+  std::shared_ptr<Findings> findings_;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,99 @@
+// The footprint check tells what is outside a footprint and what a must-write left out.
+#include "runtime/check/footprint_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice::runtime {
+namespace {
+
+const SluiceAccessSink* current_sink = nullptr;
+
+class TracingDevice final : public Device {
+ public:
+  int launch(const LaunchCall&) override { return 0; }
+  Result<SluiceBlockCode> block_code(void*, const Dim3&, uint32_t) override {
+    return SluiceBlockCode{};
+  }
+  void set_access_sink(const SluiceAccessSink* sink) override { current_sink = sink; }
+  int enqueue(void*, std::function<void()>) override { return 0; }
+};
+
+constexpr uint64_t in = 0x100000, out = 0x200000;
+
+void touch(uint64_t address, uint32_t kind, uint32_t line) {
+  current_sink->access(current_sink->recorder, address, 4, kind, line);
+}
+
+// Each block copies 16 bytes; what is wrong is wrong in block 1.
+void copy(uint32_t block, bool reads_beyond, bool skips_last) {
+  for (uint64_t i = 0; i < 4; ++i) {
+    touch(in + 16 * block + 4 * i, SLUICE_ACCESS_READ, 7);
+    if (!skips_last || block != 1 || i != 3) {
+      touch(out + 16 * block + 4 * i, SLUICE_ACCESS_WRITE, 8);
+    }
+  }
+  if (reads_beyond && block == 1) touch(in + 32, SLUICE_ACCESS_READ, 9);
+}
+void copy_right(const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
+  copy(block, false, false);
+}
+void copy_beyond(const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
+  copy(block, true, false);
+}
+void copy_less(const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
+  copy(block, false, true);
+}
+
+dro::CheckRecord check(SluiceBlockFunction function) {
+  TracingDevice device;
+  FootprintCheck checker(device);
+  const std::string bytes =
+      "{ B[x, y, z] -> A[o] : 0 <= x < 3 and y = 0 and z = 0 and "
+      "16x <= o < 16x + 16 }";
+  analysis::Footprint footprint;
+  footprint.kernel = "copy";
+  footprint.shape.grid = {3, 1, 1};
+  footprint.arguments.resize(2);
+  footprint.arguments[0].reads.relation = bytes;
+  footprint.arguments[1].must_writes.relation = bytes;
+  checker.add_footprint(1, footprint);
+  const auto runner =
+      checker.watch("copy", 1, {{"in", in, in, in + 64}, {"out", out, out, out + 64}}, 0);
+  EXPECT_NE(runner, nullptr);
+  if (runner != nullptr) runner->run({function, 0}, {}, 0, 3, nullptr);
+  EXPECT_EQ(checker.violations(), checker.records()[0].violations);
+  return checker.records()[0];
+}
+
+TEST(FootprintCheck, AgreesWithWhatTheFootprintSays) {
+  const dro::CheckRecord record = check(copy_right);
+  EXPECT_EQ(record.violations, 0u);
+  EXPECT_EQ(record.blocks, 3u);
+  EXPECT_EQ(record.arguments[0].read_bytes_claimed, 48u);
+  EXPECT_EQ(record.arguments[0].read_bytes_touched, 48u);
+  EXPECT_EQ(record.arguments[1].written_bytes_touched, 48u);
+  EXPECT_EQ(record.arguments[1].must_write_bytes, 48u);
+}
+
+TEST(FootprintCheck, TellsAReadOutsideTheFootprint) {
+  EXPECT_EQ(check(copy_beyond).violations, 1u);
+  EXPECT_EQ(violation_text("copy", {Violation::Kind::read, "in", {1, 0, 0}, 32, 4, 9}),
+            "kernel copy, PTX line 9: block (1, 0, 0) reads 4 bytes outside its footprint: byte "
+            "32 of argument in");
+}
+
+TEST(FootprintCheck, TellsAMustWriteThatDidNotHappen) {
+  const dro::CheckRecord record = check(copy_less);
+  EXPECT_EQ(record.violations, 1u);
+  EXPECT_EQ(record.arguments[1].written_bytes_touched, 44u);
+}
+
+TEST(ByteRuns, FirstMissingByte) {
+  EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 12}}), 12);
+  EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 10}}), 10);
+  EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 100, {{100, 104}}), 8);
+}
+
+}  // namespace
+}  // namespace sluice::runtime
