@@ -50,6 +50,7 @@ class DroBuilder {
 
   const PairResult& resolve(const PatternPair& pair);
   LiveStateTable& states() { return states_; }
+  size_t composed() const { return results_.size(); }
 
  private:
   PairResult compose(const PatternPair& pair);

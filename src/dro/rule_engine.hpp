@@ -45,6 +45,8 @@ class RuleEngine {
   void host_write(BufferId buffer, const ByteRange& bytes);
 
   size_t dro_count() const { return dros_.size(); }
+  // composed() is how many pairs of launches isl was asked about.
+  size_t composed() const { return builder_.composed(); }
   // relation() is { B[slave] -> B[master] } of a DRO of this engine.
   const isl::map& relation(const Dro& dro) const { return relations_[dro.id]; }
 

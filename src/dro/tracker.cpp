@@ -123,6 +123,10 @@ const EdgeTable& DependenceTracker::edge_table(EdgeTableId id) const {
   return state_->tables.table(id);
 }
 
+uint64_t DependenceTracker::pairs_composed() const {
+  return state_->engine.composed();
+}
+
 const DependenceTracker::Counters& DependenceTracker::counters() const {
   return state_->counters;
 }

@@ -76,6 +76,10 @@ class DependenceTracker {
   };
   const Counters& counters() const;
 
+  // pairs_composed() is how many pairs of launches isl was asked about, whether they depend on
+  // each other or not: what launches that are all different cost. Does not depend on timing.
+  uint64_t pairs_composed() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

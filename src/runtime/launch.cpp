@@ -15,6 +15,19 @@ namespace {
 // submit to it and nothing may stay behind for the device's thread.
 void* const per_thread_stream = reinterpret_cast<void*>(2);
 
+// A pair of launches costs isl some milliseconds, which pays where launches repeat. Where each is
+// new and meets all before it, their cost grows without end; the counts, unlike times, are the same
+// in every run.
+constexpr uint64_t most_pairs_unrepaid = 96;
+constexpr uint64_t most_pairs_per_launch = 2;
+const char* const never_repeats =
+    "its dependences are new at nearly every launch, so finding them costs more than it gains";
+
+bool is_worth_following(const Kernel& kernel) {
+  return kernel.pairs_composed <=
+         most_pairs_unrepaid + most_pairs_per_launch * kernel.launches_followed;
+}
+
 }  // namespace
 
 int Runtime::State::launch(const LaunchCall& call) {
@@ -51,6 +64,7 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   Kernel& kernel = *function.kernel;
   KernelModel* model = code_.model(function);
   if (model == nullptr) return kernel.failure.c_str();
+  if (!is_worth_following(kernel)) return never_repeats;
   const analysis::KernelSignature& signature = model->signature();
   if (const char* refusal = shape_refusal(call)) return refusal;
   if (const char* refusal = read_arguments(call, signature)) return refusal;
@@ -164,7 +178,10 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   if (!code.failure.empty()) tell(*function.kernel, code.failure);
   describe(call, function.kernel->name, code.failure);
   dependences_.clear();
+  const uint64_t composed_before = tracker_.pairs_composed();
   tracker_.launch({number, footprint_->id, arguments_}, dependences_);
+  ++function.kernel->launches_followed;
+  function.kernel->pairs_composed += tracker_.pairs_composed() - composed_before;
   if (!code.failure.empty()) {
     if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
     close_window();
