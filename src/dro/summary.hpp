@@ -1,6 +1,7 @@
 // What a journal says happened: the figures and tables behind `sluice inspect`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -57,8 +58,8 @@ struct JournalSummary {
   uint64_t edges = 0;  // block edges of all dependences found
   std::string note;    // on a journal that a crash cut short
 
-  uint64_t footprint_hits() const { return tracked - footprints; }
-  uint64_t dro_hits() const { return resolved - dros.size(); }
+  uint64_t footprint_hits() const { return tracked - std::min(tracked, footprints); }
+  uint64_t dro_hits() const { return resolved - std::min<uint64_t>(resolved, dros.size()); }
   uint64_t passed_through_count() const;
 };
 

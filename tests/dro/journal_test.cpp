@@ -171,5 +171,20 @@ TEST_F(JournalTest, AFullDiskEndsTheJournalAndNotTheProgram) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 
+TEST_F(JournalTest, NothingIsReusedWhereACrashLeftFootprintsAndDrosWithoutTheirLaunch) {
+  write_stencil(2);
+  const auto whole = lines();
+  for (const char* kind : {"footprint", "dro"}) {
+    write_lines(whole);
+    auto cut = whole;
+    cut.resize(line_of(kind) + 1);
+    write_lines(cut);
+    const auto summary = summarise(path_);
+    ASSERT_TRUE(summary) << summary.error().line();
+    EXPECT_EQ(summary->footprint_hits(), 0u) << kind;
+    EXPECT_EQ(summary->dro_hits(), 0u) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::dro::testing
