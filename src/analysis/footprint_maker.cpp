@@ -9,14 +9,20 @@
 namespace sluice::analysis {
 namespace {
 
-// Kernels with more touches than this are unrolled beyond what Polly can take in reasonable time.
+// Polly keeps a domain for every basic block and places every touch in one, so its time before
+// isl's operations can be limited grows with the product. About twice what the largest kernel of
+// the public suites that Polly reads in a tenth of a second has.
 constexpr size_t most_touches_for_polly = 1024;
+constexpr size_t most_touches_times_blocks = 16'384;
 
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
                                                               const ShapeFamily& family,
                                                               Passes& passes) {
-  if (form.touches.size() > most_touches_for_polly) return std::nullopt;
+  if (form.touches.size() > most_touches_for_polly ||
+      form.touches.size() * kernel.function->size() > most_touches_times_blocks) {
+    return std::nullopt;
+  }
   polly::Scop* scop = passes.scop(*kernel.function);
   if (scop == nullptr) return std::nullopt;
   const PlacedTouches placed =
