@@ -20,6 +20,12 @@
 // - module variables (.global, .const) are external declarations [bytes x i8] in addrspace(1) and
 //   addrspace(4): their storage and first content belong to the loaded module.
 // - .local variables are allocas, cast to addrspace(5).
+// - what NVVM has no intrinsic for in LLVM 19 is a call of a declaration sluice.*: bar.arrive is
+//   sluice.barrier.arrive(number, count), bar.red at other barriers than 0
+//   sluice.barrier.red.{and,or,popc}(predicate, number, count).
+// - a call through a pointer compares it with each function whose address the module takes and
+// whose
+//   parameters have the same sizes, and traps where it is none of them.
 // - a .func that is called is an internal function: scalars by value, aggregates `ptr byval`, an
 //   aggregate result through a leading `sret` pointer. A prototype without a body (vprintf,
 //   malloc, __assertfail) is a declaration. `exit` inside a .func is llvm.nvvm.exit, then

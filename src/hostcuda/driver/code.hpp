@@ -42,8 +42,8 @@ class Kernel {
   CUresult set_attribute(CUfunction_attribute attribute, int value);
   CUresult parameter(size_t index, size_t* offset, size_t* size) const;
 
-  // take_trap() says whether a thread of this code has executed a trap since the last call.
-  bool take_trap() { return unit_.take_trap(); }
+  // take_fault() says what has ended a thread of this code since the last call.
+  DeviceFault take_fault() { return unit_.take_fault(); }
 
   // block_nanoseconds() is what a block took when last measured, for BlockPool.
   std::atomic<uint32_t>& block_nanoseconds() { return block_nanoseconds_; }

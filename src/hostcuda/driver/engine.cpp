@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/threads.hpp"
+#include "hostcuda/jit/block_compiler.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -243,12 +244,16 @@ CUresult Engine::wait(const Ticket& ticket) {
 CUresult Engine::wait(const std::vector<Ticket>& tickets) {
   const auto done = [&] { return all_done(tickets); };
   if (runs_work && !done()) return CUDA_ERROR_NOT_PERMITTED;
-  if (spin_until(done)) return error();
+  if (!spin_until(done)) sleep_until_done(tickets);
+  flush_device_output();
+  return error();
+}
+
+void Engine::sleep_until_done(const std::vector<Ticket>& tickets) {
   Lock lock(completion_mutex_);
   waiters_.fetch_add(1);
-  work_completed_.wait(lock, done);
+  work_completed_.wait(lock, [&] { return all_done(tickets); });
   waiters_.fetch_sub(1);
-  return error();
 }
 
 }  // namespace sluice::hostcuda

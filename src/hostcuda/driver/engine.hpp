@@ -46,9 +46,9 @@ class Engine {
   std::vector<Ticket> before(const std::shared_ptr<StreamQueue>& queue);
   std::vector<Ticket> outstanding();
 
-  // wait() returns when the work of the tickets and all before it is done: error(), or
-  // CUDA_ERROR_NOT_PERMITTED where it is called from within work and they are not done, since the
-  // work could be waiting for itself.
+  // wait() returns when the work of the tickets and all before it is done, and what kernels printed
+  // is on the program's stdout: error(), or CUDA_ERROR_NOT_PERMITTED where it is called from
+  // within work and they are not done, since the work could be waiting for itself.
   CUresult wait(const Ticket& ticket);
   CUresult wait(const std::vector<Ticket>& tickets);
 
@@ -75,6 +75,7 @@ class Engine {
   void run(const Work& work);
   void complete_first(StreamQueue& queue);
   void publish_completion();
+  void sleep_until_done(const std::vector<Ticket>& tickets);
 
   BlockPool pool_;
   const unsigned most_computing_;

@@ -54,10 +54,17 @@ class LaunchWork final : public Work {
                  kernel_->name(), code_.scratch_bytes, pool.workers());
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
-    if (kernel_->take_trap()) {
-      log::error("kernel {}: a thread executed a trap; the context can't be used any more",
-                 kernel_->name());
-      return CUDA_ERROR_LAUNCH_FAILED;
+    switch (kernel_->take_fault()) {
+      case DeviceFault::trap:
+        log::error("kernel {}: a thread executed a trap; the context can't be used any more",
+                   kernel_->name());
+        return CUDA_ERROR_LAUNCH_FAILED;
+      case DeviceFault::assertion:
+        log::error("kernel {}: an assertion failed; the context can't be used any more",
+                   kernel_->name());
+        return CUDA_ERROR_ASSERT;
+      case DeviceFault::none:
+        break;
     }
     return CUDA_SUCCESS;
   }

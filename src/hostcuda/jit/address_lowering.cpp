@@ -32,6 +32,9 @@ class AddressLowering {
     origin_ = entry_.CreateCall(declare_origin(), {}, "origin");
     place_shared_variables();
     if (Status status = replace_variables(); !status) return tl::unexpected(status.error());
+    if (Status status = replace_function_addresses(); !status) {
+      return tl::unexpected(status.error());
+    }
     collect_casts();
     retype();
     lower_casts();
@@ -119,6 +122,21 @@ class AddressLowering {
       }
       address->setName(variable.getName());
       replace_uses(variable, address);
+    }
+    return {};
+  }
+
+  // A device function has one address in all kernels, at which nothing lies.
+  Status replace_function_addresses() {
+    for (Function& callee : *function_.getParent()) {
+      for (Use& use : make_early_inc_range(callee.uses())) {
+        auto* user = dyn_cast<Instruction>(use.getUser());
+        auto* call = dyn_cast_or_null<CallBase>(user);
+        if (!user || (call && call->isCallee(&use))) continue;
+        Result<uint64_t> address = context_.variable_address(callee.getName().str());
+        if (!address) return tl::unexpected(address.error());
+        use.set(entry_.CreateGEP(entry_.getInt8Ty(), origin_, entry_.getInt64(*address)));
+      }
     }
     return {};
   }

@@ -55,20 +55,22 @@ bool is_independent_of_blocks(Function& function) {
 
 }  // namespace
 
-Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelContext& context,
-                                  ExchangeLayout& layout) {
+BlockBody emit_block_body(const ThreadFunction& thread, const KernelContext& context,
+                          ExchangePlan& layout) {
   Function& function = *thread.function;
   drop_lifetimes(function);
   KernelRegions regions;
-  Result<std::vector<SyncPoint>> points = split_at_sync_points(function, context);
-  if (!points) return tl::unexpected(points.error());
-  regions.points = std::move(*points);
+  regions.points = split_at_sync_points(function, context);
 
   Uniformity uniformity(function, regions.points);
   if (!regions.points.empty() && split_inductions(function, uniformity)) {
     uniformity = Uniformity(function, regions.points);
   }
-  const RegionPlan plan = plan_regions(function, regions.points, uniformity);
+  RegionPlan plan = plan_regions(function, regions.points, uniformity);
+  // Threads that leave others behind at a barrier need states of their own.
+  const bool is_numbered =
+      any_of(regions.points, [](const SyncPoint& point) { return point.is_numbered; });
+  if (is_numbered) plan.structured = false;
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
     entries.push_back(point.after);

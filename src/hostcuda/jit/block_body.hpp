@@ -5,7 +5,6 @@
 
 #include <llvm/IR/Function.h>
 
-#include "base/result.hpp"
 #include "hostcuda/jit/exchange.hpp"
 #include "hostcuda/jit/live_values.hpp"
 #include "hostcuda/jit/region_clone.hpp"
@@ -35,15 +34,14 @@ struct KernelRegions {
 
 // emit_structured() runs each region as one nest of loops over all threads, and the kernel's
 // uniform branches between them.
-BlockBody emit_structured(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout);
+BlockBody emit_structured(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout);
 
 // emit_states() gives every thread a state: each pass over the threads runs those that can go on
 // to their next synchronisation point. Right for every kernel, and slow.
-BlockBody emit_states(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout);
+BlockBody emit_states(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout);
 
-// emit_block_body() cuts the thread function into regions and emits them. `layout` is read by the
-// code while it runs and must outlive it.
-Result<BlockBody> emit_block_body(const ThreadFunction& thread, const KernelContext& context,
-                                  ExchangeLayout& layout);
+// emit_block_body() cuts the thread function into regions and emits them.
+BlockBody emit_block_body(const ThreadFunction& thread, const KernelContext& context,
+                          ExchangePlan& layout);
 
 }  // namespace sluice::hostcuda::jit

@@ -14,6 +14,13 @@
 
 namespace sluice::hostcuda {
 
+// DeviceFault is what ends a thread before its time: `trap`, or a failed assertion.
+enum class DeviceFault : uint8_t { none, trap, assertion };
+
+// flush_device_output() writes what kernels have printed to the program's stdout, as CUDA does when
+// the host synchronises. Thread-safe, and cheap where nothing was printed.
+void flush_device_output();
+
 // KernelFacts is what a driver must know of a kernel before it compiles it.
 struct KernelFacts {
   struct Parameter {
@@ -57,9 +64,9 @@ class CompiledModule {
                                      uint32_t dynamic_shared_bytes,
                                      CodeVariant variant = CodeVariant::plain);
 
-  // take_trap() says whether a thread of any kernel has executed `trap` since the last call. The
-  // thread ended there; CUDA reports such a launch as failed.
-  bool take_trap();
+  // take_fault() says what has ended a thread of any kernel before its time since the last call.
+  // CUDA reports such a launch as failed.
+  DeviceFault take_fault();
 
  private:
   struct State;

@@ -1,5 +1,8 @@
 #include "hostcuda/jit/call_runtime.hpp"
 
+#include <string>
+
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
 
 namespace sluice::hostcuda::jit {
@@ -7,8 +10,21 @@ namespace {
 
 using namespace llvm;
 
-Value* layout_pointer(IRBuilder<>& ir, const ExchangeLayout& layout) {
-  return ir.CreateIntToPtr(ir.getInt64(reinterpret_cast<uint64_t>(&layout)), ir.getPtrTy());
+constexpr const char* layout_name = "sluice.layout";
+
+// The layout becomes constant data of the module, read by exchange.hpp.
+Value* layout_pointer(IRBuilder<>& ir, const ExchangePlan& layout) {
+  Module* module = ir.GetInsertBlock()->getModule();
+  if (GlobalVariable* known = module->getNamedGlobal(layout_name)) return known;
+  const ExchangeLayout& head = layout;
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof(head));
+  bytes.append(reinterpret_cast<const char*>(layout.operations.data()),
+               layout.operations.size() * sizeof(SyncOperation));
+  Constant* content = ConstantDataArray::getString(ir.getContext(), bytes, false);
+  auto* global = new GlobalVariable(*module, content->getType(), true, GlobalValue::PrivateLinkage,
+                                    content, layout_name);
+  global->setAlignment(Align(alignof(ExchangeLayout)));
+  return global;
 }
 
 FunctionCallee declare(IRBuilder<>& ir, const char* name, Type* result, ArrayRef<Type*> types) {
@@ -21,7 +37,7 @@ FunctionCallee declare(IRBuilder<>& ir, const char* name, Type* result, ArrayRef
 
 }  // namespace
 
-void call_exchange(IRBuilder<>& ir, const ExchangeLayout& layout, uint32_t point, Value* memory,
+void call_exchange(IRBuilder<>& ir, const ExchangePlan& layout, uint32_t point, Value* memory,
                    Value* alive) {
   Type* pointer = ir.getPtrTy();
   FunctionCallee callee =
@@ -29,10 +45,18 @@ void call_exchange(IRBuilder<>& ir, const ExchangeLayout& layout, uint32_t point
   ir.CreateCall(callee, {layout_pointer(ir, layout), ir.getInt32(point), memory, alive});
 }
 
-Value* call_advance(IRBuilder<>& ir, const ExchangeLayout& layout, Value* memory) {
+Value* call_advance(IRBuilder<>& ir, const ExchangePlan& layout, Value* memory) {
   Type* pointer = ir.getPtrTy();
   FunctionCallee callee = declare(ir, advance_symbol, ir.getInt32Ty(), {pointer, pointer});
   return ir.CreateCall(callee, {layout_pointer(ir, layout), memory});
+}
+
+void call_arrive(IRBuilder<>& ir, const ExchangePlan& layout, Value* memory, Value* barrier,
+                 Value* thread) {
+  Type* pointer = ir.getPtrTy();
+  FunctionCallee callee = declare(ir, arrive_symbol, ir.getVoidTy(),
+                                  {pointer, pointer, ir.getInt32Ty(), ir.getInt64Ty()});
+  ir.CreateCall(callee, {layout_pointer(ir, layout), memory, barrier, thread});
 }
 
 }  // namespace sluice::hostcuda::jit

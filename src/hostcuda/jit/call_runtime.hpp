@@ -10,9 +10,13 @@ namespace sluice::hostcuda::jit {
 inline constexpr const char* exchange_symbol = "sluice_jit_exchange";
 inline constexpr const char* advance_symbol = "sluice_jit_advance";
 
-// The address of `layout` becomes a constant of the code.
-void call_exchange(llvm::IRBuilder<>& ir, const ExchangeLayout& layout, uint32_t point,
+inline constexpr const char* arrive_symbol = "sluice_jit_arrive";
+
+// All calls of a module pass one layout, which is complete at the first.
+void call_exchange(llvm::IRBuilder<>& ir, const ExchangePlan& layout, uint32_t point,
                    llvm::Value* memory, llvm::Value* alive);
-llvm::Value* call_advance(llvm::IRBuilder<>& ir, const ExchangeLayout& layout, llvm::Value* memory);
+llvm::Value* call_advance(llvm::IRBuilder<>& ir, const ExchangePlan& layout, llvm::Value* memory);
+void call_arrive(llvm::IRBuilder<>& ir, const ExchangePlan& layout, llvm::Value* memory,
+                 llvm::Value* barrier, llvm::Value* thread);
 
 }  // namespace sluice::hostcuda::jit

@@ -28,7 +28,6 @@ struct CompiledModule::State {
   struct Slot {
     std::once_flag once;
     Result<SluiceBlockCode> code = SluiceBlockCode{};
-    std::unique_ptr<jit::ExchangeLayout> layout;
   };
   using Key = std::tuple<std::string, uint32_t, uint32_t, uint32_t, CodeVariant>;
 
@@ -42,7 +41,7 @@ struct CompiledModule::State {
   const ptx::Module module;
   const jit::ModuleStorage storage;
   std::unique_ptr<jit::Linker> linker;
-  uint8_t trap_flag = 0;
+  uint8_t fault_flag = 0;
   std::mutex mutex;
   std::map<Key, Slot> slots;
 };
@@ -60,11 +59,12 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   context.kernel = kernel;
   context.block = block;
   context.traced = variant == CodeVariant::traced;
-  context.trap_flag = &trap_flag;
+  context.fault_flag = &fault_flag;
   for (const KernelFacts::Parameter& parameter : facts->parameters) {
     context.parameter_offsets.push_back(parameter.offset);
   }
   context.variable_address = [this](std::string_view name) -> Result<uint64_t> {
+    if (const uint64_t function = storage.function_address(name); function != 0) return function;
     const Result<GlobalVariable> found = storage.find(name);
     if (!found) return tl::unexpected(found.error());
     return reinterpret_cast<uint64_t>(found->address);
@@ -81,7 +81,6 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
     error.where = fmt::format("kernel {}", kernel);
     return tl::unexpected(std::move(error));
   }
-  slot.layout = std::move(code->layout);
   slot.code = SluiceBlockCode{*function, code->scratch_bytes};
   return {};
 }
@@ -133,8 +132,8 @@ void set_access_sink(const SluiceAccessSink* sink) {
   jit::set_access_sink(sink);
 }
 
-bool CompiledModule::take_trap() {
-  return std::atomic_ref(state_->trap_flag).exchange(0) != 0;
+DeviceFault CompiledModule::take_fault() {
+  return static_cast<DeviceFault>(std::atomic_ref(state_->fault_flag).exchange(0));
 }
 
 }  // namespace sluice::hostcuda

@@ -19,7 +19,8 @@ struct View {
         lane(reinterpret_cast<uint32_t*>(memory + layout.lane)),
         clamp(reinterpret_cast<uint32_t*>(memory + layout.clamp)),
         result(reinterpret_cast<uint64_t*>(memory + layout.result)),
-        predicate(memory + layout.predicate) {}
+        predicate(memory + layout.predicate),
+        arrived(reinterpret_cast<uint32_t*>(memory + layout.arrived)) {}
   int32_t* state;
   uint32_t* mask;
   uint64_t* value;
@@ -27,6 +28,7 @@ struct View {
   uint32_t* clamp;
   uint64_t* result;
   uint8_t* predicate;
+  uint32_t* arrived;
 };
 
 void run_warp(SyncOperation operation, uint32_t participants, uint32_t first, const View& view) {
@@ -64,7 +66,7 @@ bool release_warp(const ExchangeLayout& layout, const View& view, uint32_t first
   for (uint32_t leader = 0; leader < lanes; ++leader) {
     const int32_t waits = view.state[first + leader];
     if (waits >= 0 || waits == exited) continue;
-    const SyncOperation operation = layout.points[-waits - 1];
+    const SyncOperation operation = layout.points()[-waits - 1];
     if (is_block_wide(operation)) continue;
     uint32_t here = 0;
     uint32_t alive = 0;
@@ -94,19 +96,55 @@ bool release_warps(const ExchangeLayout& layout, const View& view, bool force) {
   return released;
 }
 
-// Releases the threads at barriers of the block, all of which are at one unless the program is
-// wrong.
-bool release_block(const ExchangeLayout& layout, const View& view) {
-  const auto waits_at_barrier = [&](uint32_t t) {
-    const int32_t state = view.state[t];
-    return state < 0 && state != exited && is_block_wide(layout.points[-state - 1]);
-  };
+bool waits_at_barrier(const ExchangeLayout& layout, const View& view, uint32_t thread) {
+  const int32_t state = view.state[thread];
+  return state < 0 && state != exited && is_block_wide(layout.points()[-state - 1]);
+}
+
+uint32_t number_of(const ExchangeLayout& layout, const View& view, uint32_t thread) {
+  return layout.has_numbered_barriers != 0 ? view.lane[thread] : 0;
+}
+
+// A barrier's count is in whole warps, so lanes that a ragged last warp lacks count as there.
+uint32_t missing_lanes(const ExchangeLayout& layout) {
+  return (warp_size - layout.threads % warp_size) % warp_size;
+}
+
+// Whether the threads at a barrier, of which `leader` is the first, wait for nobody any more.
+bool is_complete(const ExchangeLayout& layout, const View& view, uint32_t leader) {
+  const uint32_t number = number_of(layout, view, leader);
+  uint32_t waiting = 0;
+  uint32_t alive = 0;
   for (uint32_t t = 0; t < layout.threads; ++t) {
-    if (!waits_at_barrier(t)) continue;
-    run_block(layout.points[-view.state[t] - 1], layout.threads, view, waits_at_barrier);
+    alive += view.state[t] != exited;
+    waiting += waits_at_barrier(layout, view, t) && number_of(layout, view, t) == number;
+  }
+  if (layout.has_numbered_barriers == 0) return waiting == alive;
+  const uint32_t count = view.clamp[leader];
+  const uint32_t arrived = waiting + view.arrived[number];
+  if (count == 0) return arrived >= alive;
+  const bool has_last = waits_at_barrier(layout, view, layout.threads - 1) &&
+                        number_of(layout, view, layout.threads - 1) == number;
+  return arrived + (has_last ? missing_lanes(layout) : 0) >= count;
+}
+
+// Releases the threads at one barrier that is complete; `force` takes any as complete.
+bool release_barrier(const ExchangeLayout& layout, const View& view, bool force) {
+  uint32_t seen = 0;
+  for (uint32_t t = 0; t < layout.threads; ++t) {
+    if (!waits_at_barrier(layout, view, t)) continue;
+    const uint32_t number = number_of(layout, view, t);
+    if ((seen >> number & 1) != 0) continue;
+    seen |= 1u << number;
+    if (!force && !is_complete(layout, view, t)) continue;
+    const auto takes_part = [&](uint32_t other) {
+      return waits_at_barrier(layout, view, other) && number_of(layout, view, other) == number;
+    };
+    run_block(layout.points()[-view.state[t] - 1], layout.threads, view, takes_part);
     for (uint32_t other = t; other < layout.threads; ++other) {
-      if (waits_at_barrier(other)) view.state[other] = -view.state[other];
+      if (takes_part(other)) view.state[other] = -view.state[other];
     }
+    if (layout.has_numbered_barriers != 0) view.arrived[number] = 0;
     return true;
   }
   return false;
@@ -117,7 +155,7 @@ bool release_block(const ExchangeLayout& layout, const View& view) {
 extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point,
                                     unsigned char* memory, const uint8_t* alive) {
   const View view(*layout, memory);
-  const SyncOperation operation = layout->points[point];
+  const SyncOperation operation = layout->points()[point];
   const auto is_alive = [&](uint32_t t) { return !alive || alive[t] != 0; };
   if (is_block_wide(operation)) {
     run_block(operation, layout->threads, view, is_alive);
@@ -146,13 +184,16 @@ extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point
 
 extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory) {
   const View view(*layout, memory);
-  if (release_warps(*layout, view, false)) return 1;
-  // No thread of any warp can go on by itself: whoever is left waits at the block's barrier.
-  const bool all_at_barrier = std::all_of(view.state, view.state + layout->threads, [&](int32_t s) {
-    return s == exited || (s < 0 && is_block_wide(layout->points[-s - 1]));
-  });
-  if (all_at_barrier) return release_block(*layout, view) ? 1 : 0;
-  return release_warps(*layout, view, true) ? 1 : 0;
+  // Whoever is left after the first two waits for threads that will never come.
+  return release_warps(*layout, view, false) || release_barrier(*layout, view, false) ||
+         release_warps(*layout, view, true) || release_barrier(*layout, view, true);
+}
+
+extern "C" void sluice_jit_arrive(const ExchangeLayout* layout, unsigned char* memory,
+                                  uint32_t barrier, uint64_t thread) {
+  const View view(*layout, memory);
+  const bool is_last = thread + 1 == layout->threads;
+  view.arrived[barrier % barriers_of_a_block] += is_last ? 1 + missing_lanes(*layout) : 1;
 }
 
 }  // namespace sluice::hostcuda::jit

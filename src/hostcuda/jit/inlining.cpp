@@ -8,6 +8,9 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "hostcuda/jit/device_library.hpp"
+#include "hostcuda/jit/sync_points.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -16,10 +19,19 @@ using namespace llvm;
 // A call tree deeper than this is recursion: inlining would never end.
 constexpr unsigned max_inlined_calls = 10000;
 
+// Calls of the device library, and of what stands for an instruction, are lowered later.
+bool stays(const CallBase& call) {
+  auto* direct = dyn_cast<CallInst>(&call);
+  const Function* callee = call.getCalledFunction();
+  if (!direct || !callee || !callee->isDeclaration()) return false;
+  return callee->isIntrinsic() || is_sync_point(*direct) || is_arrival(*direct) ||
+         find_device_function(callee->getName().str()) != nullptr;
+}
+
 CallBase* find_call(Function& function) {
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallBase>(&instruction);
-    if (call && !isa<IntrinsicInst>(call)) return call;
+    if (call && !stays(*call)) return call;
   }
   return nullptr;
 }

@@ -9,8 +9,8 @@
 namespace sluice::hostcuda::jit {
 
 // inline_calls() inlines every function that `kernel` reaches, since a barrier or a thread index
-// may stand in any of them. Calls of functions without a body, recursion and calls through
-// pointers are unimplemented.
+// may stand in any of them. Calls of the device library stay; of other functions without
+// a body, and recursion, are unimplemented.
 Status inline_calls(llvm::Function& kernel, const KernelContext& context);
 
 }  // namespace sluice::hostcuda::jit

@@ -72,13 +72,12 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   bind_origin(*thread->function);
 
   KernelCode code;
-  code.layout = std::make_unique<ExchangeLayout>();
-  Result<BlockBody> body = emit_block_body(*thread, context, *code.layout);
-  if (!body) return at_kernel(body.error());
-  const uint64_t shared_offset = body->private_bytes + body->bytes_below_shared;
+  ExchangePlan layout;
+  const BlockBody body = emit_block_body(*thread, context, layout);
+  const uint64_t shared_offset = body.private_bytes + body.bytes_below_shared;
   code.symbol = fmt::format("{}.block.{}x{}x{}", context.kernel, context.block.x, context.block.y,
                             context.block.z);
-  emit_block_function(*body, shared_offset, code.symbol);
+  emit_block_function(body, shared_offset, code.symbol);
   code.scratch_bytes = shared_offset + thread->static_shared_bytes;
   drop_thread_function(*module, thread->function);
   if (Status status = verify(*module, "region splitting"); !status) {

@@ -13,11 +13,10 @@
 
 namespace sluice::hostcuda::jit {
 
-// KernelCode is compiled, not yet linked. The code holds the address of `layout`.
+// KernelCode is compiled, not yet linked.
 struct KernelCode {
   std::unique_ptr<llvm::MemoryBuffer> object;
-  std::string symbol;  // a SluiceBlockFunction
-  std::unique_ptr<ExchangeLayout> layout;
+  std::string symbol;          // a SluiceBlockFunction
   uint64_t scratch_bytes = 0;  // without dynamic shared memory, which comes last
 };
 

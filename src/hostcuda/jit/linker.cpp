@@ -8,6 +8,7 @@
 
 #include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/call_runtime.hpp"
+#include "hostcuda/jit/device_library.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
 extern "C" {
@@ -34,6 +35,12 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   add(exchange_symbol, &sluice_jit_exchange);
   add(advance_symbol, &sluice_jit_advance);
   add(trace_symbol, &sluice_jit_trace);
+  add(arrive_symbol, &sluice_jit_arrive);
+  for (const DeviceFunction& function : device_functions()) {
+    symbols[jit.mangleAndIntern(function.symbol)] = {
+        orc::ExecutorAddr::fromPtr(function.address),
+        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  }
   add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(&std::memmove));
   add("memset", static_cast<void* (*)(void*, int, size_t)>(&std::memset));

@@ -39,6 +39,10 @@ void ModuleStorage::FreeBytes::operator()(std::byte* bytes) const {
 
 ModuleStorage::ModuleStorage(const ptx::Module& module) {
   for (const ptx::ModuleItem& item : module.items) {
+    const auto* function = std::get_if<ptx::Function>(&item);
+    if (function && function->is_definition && !function->is_entry) {
+      functions_[function->name] = std::make_unique<std::byte>();
+    }
     const auto* variable = std::get_if<ptx::Variable>(&item);
     if (variable && is_defined(*variable)) allocate(*variable);
   }
@@ -90,11 +94,12 @@ void ModuleStorage::initialise(const ptx::Variable& variable, Entry& entry) {
 
 Result<uint64_t> ModuleStorage::element(const ptx::Operand& operand, ptx::ScalarType type) const {
   const auto address_of = [&](const std::string& name) -> Result<uint64_t> {
+    if (const uint64_t function = function_address(name); function != 0) return function;
     auto found = entries_.find(name);
     if (found == entries_.end()) {
       return unimplemented(
-          fmt::format("its initialiser takes the address of {}, which is no "
-                      "variable of the module",
+          fmt::format("its initialiser takes the address of {}, which is neither a variable nor "
+                      "a function of the module",
                       name));
     }
     return reinterpret_cast<uint64_t>(found->second.memory.get());
@@ -115,6 +120,11 @@ Result<uint64_t> ModuleStorage::element(const ptx::Operand& operand, ptx::Scalar
     return (address & offset->mask) >> std::countr_zero(offset->mask);
   }
   return unimplemented("its initialiser is of a kind that the CPU device does not know");
+}
+
+uint64_t ModuleStorage::function_address(std::string_view name) const {
+  auto found = functions_.find(name);
+  return found == functions_.end() ? 0 : reinterpret_cast<uint64_t>(found->second.get());
 }
 
 Result<GlobalVariable> ModuleStorage::find(std::string_view name) const {

@@ -20,8 +20,13 @@ class ModuleStorage {
   explicit ModuleStorage(const ptx::Module& module);
 
   // find() returns a variable's storage. A variable that is only declared here, and one whose
-  // initialiser has no meaning on this device (a function's address), is an error.
+  // initialiser has no meaning on this device, is an error.
   Result<GlobalVariable> find(std::string_view name) const;
+
+  // function_address() is the address that stands for a device function in every kernel, 0 where
+  // the module defines none of that name. Nothing lies there: calls through it are told apart by
+  // it.
+  uint64_t function_address(std::string_view name) const;
 
  private:
   struct FreeBytes {
@@ -38,6 +43,7 @@ class ModuleStorage {
   Result<uint64_t> element(const ptx::Operand& operand, ptx::ScalarType type) const;
 
   std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, std::unique_ptr<std::byte>, std::less<>> functions_;
 };
 
 }  // namespace sluice::hostcuda::jit

@@ -105,7 +105,7 @@ Value* from_integer(Value* integer, Type* type, IRBuilder<>& ir) {
 
 }  // namespace
 
-void emit_operands(IntrinsicInst& call, const BodyFrame& frame, const ExchangeLayout& layout,
+void emit_operands(CallInst& call, const BodyFrame& frame, const ExchangePlan& layout,
                    Value* thread) {
   IRBuilder<> ir(&call);
   const SyncOperands operands = sync_operands(call, ir);
@@ -114,11 +114,13 @@ void emit_operands(IntrinsicInst& call, const BodyFrame& frame, const ExchangeLa
   };
   store(operands.mask, layout.mask, 4);
   store(operands.value ? as_integer(operands.value, ir) : nullptr, layout.value, 8);
+  const bool is_barrier = is_block_wide(operands.operation);
+  if (is_barrier && layout.has_numbered_barriers == 0) return;
   store(operands.lane, layout.lane, 4);
   store(operands.clamp, layout.clamp, 4);
 }
 
-void emit_result(CallInst& placeholder, const BodyFrame& frame, const ExchangeLayout& layout,
+void emit_result(CallInst& placeholder, const BodyFrame& frame, const ExchangePlan& layout,
                  Value* thread) {
   IRBuilder<> ir(&placeholder);
   Value* bits = ir.CreateLoad(ir.getInt64Ty(), frame.element(ir, layout.result, 8, thread));
@@ -136,17 +138,23 @@ void emit_result(CallInst& placeholder, const BodyFrame& frame, const ExchangeLa
   placeholder.eraseFromParent();
 }
 
-ExchangeLayout reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& points,
-                                bool with_states) {
-  ExchangeLayout layout;
+ExchangePlan reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& points,
+                              bool with_states) {
+  ExchangePlan layout;
   layout.threads = static_cast<uint32_t>(frame.context.block.count());
   bool exchanges = false;
   for (const SyncPoint& point : points) {
-    layout.points.push_back(point.operation);
+    layout.operations.push_back(point.operation);
     exchanges |= point.operation != SyncOperation::barrier;
   }
   const uint64_t threads = layout.threads;
+  for (const SyncPoint& point : points)
+    layout.has_numbered_barriers |= static_cast<uint32_t>(point.is_numbered);
+  exchanges |= layout.has_numbered_barriers != 0;
   if (with_states) layout.state = frame.layout.reserve(4 * threads);
+  if (layout.has_numbered_barriers != 0) {
+    layout.arrived = frame.layout.reserve(4 * uint64_t{barriers_of_a_block});
+  }
   if (exchanges) {
     layout.mask = frame.layout.reserve(4 * threads);
     layout.value = frame.layout.reserve(8 * threads);

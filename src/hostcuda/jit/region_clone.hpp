@@ -52,15 +52,15 @@ void remap_blocks(llvm::ArrayRef<llvm::BasicBlock*> blocks, const ThreadLoops& l
 
 // emit_operands() stores what a thread brings to a synchronisation point; `call` is the copy of
 // the point's call, which is removed with what follows it.
-void emit_operands(llvm::IntrinsicInst& call, const BodyFrame& frame, const ExchangeLayout& layout,
+void emit_operands(llvm::CallInst& call, const BodyFrame& frame, const ExchangePlan& layout,
                    llvm::Value* thread);
 // emit_result() replaces the copy of a point's result placeholder by the thread's result.
-void emit_result(llvm::CallInst& placeholder, const BodyFrame& frame, const ExchangeLayout& layout,
+void emit_result(llvm::CallInst& placeholder, const BodyFrame& frame, const ExchangePlan& layout,
                  llvm::Value* thread);
 
 // reserve_exchange() makes room for the arrays of an exchange; `with_states` for those that
 // advance() needs too.
-ExchangeLayout reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& points,
-                                bool with_states);
+ExchangePlan reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& points,
+                              bool with_states);
 
 }  // namespace sluice::hostcuda::jit

@@ -11,7 +11,7 @@ using namespace llvm;
 
 class StatesEmitter {
  public:
-  StatesEmitter(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout)
+  StatesEmitter(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout)
       : frame_(frame), regions_(regions), layout_(layout), locals_(frame, regions.locals, true) {}
 
   // The states start at 0; passes over the threads follow each other until all have exited.
@@ -21,6 +21,10 @@ class StatesEmitter {
     const uint64_t threads = frame_.context.block.count();
     ir.CreateMemSet(frame_.element(ir, layout_.state, 4, ir.getInt64(0)), ir.getInt8(0),
                     4 * threads, Align(64));
+    if (layout_.has_numbered_barriers != 0) {
+      ir.CreateMemSet(frame_.element(ir, layout_.arrived, 4, ir.getInt64(0)), ir.getInt8(0),
+                      4 * uint64_t{barriers_of_a_block}, Align(64));
+    }
     BasicBlock* pass = BasicBlock::Create(context, "pass", frame_.function);
     BasicBlock* finish = BasicBlock::Create(context, "finish", frame_.function);
     ir.CreateBr(pass);
@@ -61,6 +65,8 @@ class StatesEmitter {
       if (isa<ReturnInst>(block->getTerminator())) set_state(*copy_of(block), exited, loops);
     }
     remap_blocks(blocks, loops, map);
+    for (BasicBlock* block : blocks)
+      emit_arrivals(*copy_of(block), loops);
     for (const SyncPoint& point : regions_.points) {
       if (!point.result) continue;
       emit_result(*cast<CallInst>(map.lookup(point.result)), frame_, layout_, loops.linear);
@@ -77,12 +83,22 @@ class StatesEmitter {
     }
   }
 
+  void emit_arrivals(BasicBlock& copy, const ThreadLoops& loops) {
+    for (Instruction& instruction : make_early_inc_range(copy)) {
+      auto* call = dyn_cast<CallInst>(&instruction);
+      if (!call || !is_arrival(*call)) continue;
+      IRBuilder<> ir(call);
+      call_arrive(ir, layout_, frame_.memory, call->getArgOperand(0), loops.linear);
+      call->eraseFromParent();
+    }
+  }
+
   Value* state_of(IRBuilder<>& ir, const ThreadLoops& loops) {
     return frame_.element(ir, layout_.state, 4, loops.linear);
   }
 
   void wait_at(BasicBlock& copy, int32_t state, const ThreadLoops& loops) {
-    auto* call = cast<IntrinsicInst>(std::prev(copy.getTerminator()->getIterator()));
+    auto* call = cast<CallInst>(std::prev(copy.getTerminator()->getIterator()));
     emit_operands(*call, frame_, layout_, loops.linear);
     call->eraseFromParent();
     set_state(copy, state, loops);
@@ -98,13 +114,13 @@ class StatesEmitter {
 
   BodyFrame& frame_;
   const KernelRegions& regions_;
-  ExchangeLayout& layout_;
+  ExchangePlan& layout_;
   ThreadLocals locals_;
 };
 
 }  // namespace
 
-BlockBody emit_states(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout) {
+BlockBody emit_states(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout) {
   return StatesEmitter(frame, regions, layout).emit();
 }
 

@@ -14,7 +14,7 @@ using namespace llvm;
 
 class StructuredEmitter {
  public:
-  StructuredEmitter(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout)
+  StructuredEmitter(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout)
       : frame_(frame),
         regions_(regions),
         layout_(layout),
@@ -130,7 +130,7 @@ class StructuredEmitter {
     auto found = point_at_.find(cut);
     Instruction* end = copy->getTerminator();
     if (found != point_at_.end()) {
-      auto* call = cast<IntrinsicInst>(std::prev(end->getIterator()));
+      auto* call = cast<CallInst>(std::prev(end->getIterator()));
       emit_operands(*call, frame_, layout_, loops.linear);
       call->eraseFromParent();
     } else {
@@ -200,7 +200,7 @@ class StructuredEmitter {
 
   BodyFrame& frame_;
   const KernelRegions& regions_;
-  ExchangeLayout& layout_;
+  ExchangePlan& layout_;
   ThreadLocals locals_;
   KeptValues kept_;
   DenseMap<BasicBlock*, size_t> point_at_;
@@ -214,7 +214,7 @@ class StructuredEmitter {
 
 }  // namespace
 
-BlockBody emit_structured(BodyFrame& frame, const KernelRegions& regions, ExchangeLayout& layout) {
+BlockBody emit_structured(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout) {
   return StructuredEmitter(frame, regions, layout).emit();
 }
 

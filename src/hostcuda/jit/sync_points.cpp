@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include <fmt/format.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -19,6 +18,9 @@ struct NamedOperation {
 
 // By the start of the intrinsic's name after "llvm.nvvm.": a longer prefix before a shorter one.
 constexpr NamedOperation named_operations[] = {
+    {"barrier.red.and", SyncOperation::barrier_and},
+    {"barrier.red.or", SyncOperation::barrier_or},
+    {"barrier.red.popc", SyncOperation::barrier_popc},
     {"barrier0.and", SyncOperation::barrier_and},
     {"barrier0.or", SyncOperation::barrier_or},
     {"barrier0.popc", SyncOperation::barrier_popc},
@@ -52,33 +54,54 @@ constexpr NamedOperation named_operations[] = {
     {"redux.sync.umax", SyncOperation::reduce_unsigned_max},
 };
 
-std::optional<SyncOperation> operation_of(const IntrinsicInst& call) {
-  if (call.getIntrinsicID() == Intrinsic::nvvm_barrier) return SyncOperation::barrier;
-  StringRef name = call.getCalledFunction()->getName();
-  if (!name.consume_front("llvm.nvvm.")) return std::nullopt;
+std::optional<SyncOperation> operation_of(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  if (!callee) return std::nullopt;
+  if (callee->getIntrinsicID() == Intrinsic::nvvm_barrier) return SyncOperation::barrier;
+  StringRef name = callee->getName();
+  if (!name.consume_front("llvm.nvvm.") && !name.consume_front("sluice.")) return std::nullopt;
   for (const NamedOperation& named : named_operations) {
     if (name.starts_with(named.prefix)) return named.operation;
   }
   return std::nullopt;
 }
 
-// The operand that says how many threads take part, null where all do.
-Value* thread_count(const IntrinsicInst& call) {
-  const Intrinsic::ID id = call.getIntrinsicID();
-  const bool has_count = id == Intrinsic::nvvm_barrier || id == Intrinsic::nvvm_barrier_sync_cnt;
-  return has_count ? call.getArgOperand(1) : nullptr;
+// BarrierOperands are a barrier's number and the number of threads that take part, both null where
+// they are not written: barrier 0, all threads.
+struct BarrierOperands {
+  Value* number = nullptr;
+  Value* count = nullptr;
+};
+
+BarrierOperands barrier_operands(const CallInst& call) {
+  switch (call.getCalledFunction()->getIntrinsicID()) {
+    case Intrinsic::nvvm_barrier:
+    case Intrinsic::nvvm_barrier_sync_cnt:
+      return {call.getArgOperand(0), call.getArgOperand(1)};
+    case Intrinsic::nvvm_barrier_n:
+    case Intrinsic::nvvm_bar_sync:
+    case Intrinsic::nvvm_barrier_sync:
+      return {call.getArgOperand(0), nullptr};
+    default:
+      // sluice.barrier.red.*(predicate, number, count)
+      if (call.arg_size() == 3) return {call.getArgOperand(1), call.getArgOperand(2)};
+      return {};
+  }
 }
 
-Status check_participants(const IntrinsicInst& call, const KernelContext& context) {
-  Value* count = thread_count(call);
-  if (!count) return {};
-  const uint64_t threads = context.block.count();
+bool takes_whole_block(const CallInst& call, uint64_t threads) {
+  Value* count = barrier_operands(call).count;
+  if (!count) return true;
   auto* constant = dyn_cast<ConstantInt>(count);
-  if (constant && constant->getZExtValue() >= threads) return {};
-  return unimplemented("a barrier for a part of the block", place(context, call));
+  return constant && (constant->isZero() || constant->getZExtValue() >= threads);
 }
 
-CallInst* make_result(IntrinsicInst& call, BasicBlock& after) {
+bool has_arrivals(const Module& module) {
+  const Function* arrive = module.getFunction(barrier_arrive_name);
+  return arrive && !arrive->use_empty();
+}
+
+CallInst* make_result(CallInst& call, BasicBlock& after) {
   if (call.getType()->isVoidTy()) return nullptr;
   Module& module = *call.getModule();
   std::string name;
@@ -93,24 +116,28 @@ CallInst* make_result(IntrinsicInst& call, BasicBlock& after) {
 
 }  // namespace
 
-bool is_sync_point(const IntrinsicInst& call) {
+bool is_arrival(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->getName() == barrier_arrive_name;
+}
+
+bool is_sync_point(const CallInst& call) {
   return operation_of(call).has_value();
 }
 
-Result<std::vector<SyncPoint>> split_at_sync_points(Function& function,
-                                                    const KernelContext& context) {
+std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelContext& context) {
   std::vector<SyncPoint> points;
+  bool is_numbered = has_arrivals(*function.getParent());
   for (Instruction& instruction : instructions(function)) {
-    auto* call = dyn_cast<IntrinsicInst>(&instruction);
+    auto* call = dyn_cast<CallInst>(&instruction);
     if (!call) continue;
     const std::optional<SyncOperation> operation = operation_of(*call);
     if (!operation) continue;
-    if (Status status = check_participants(*call, context); !status) {
-      return tl::unexpected(status.error());
-    }
+    is_numbered |= is_block_wide(*operation) && !takes_whole_block(*call, context.block.count());
     points.push_back({*operation, call});
   }
   for (SyncPoint& point : points) {
+    point.is_numbered = is_numbered && is_block_wide(point.operation);
     const std::string name = "sync." + utostr(&point - points.data());
     BasicBlock* before = point.call->getParent();
     point.block = before->splitBasicBlock(point.call->getIterator(), name);
@@ -121,15 +148,18 @@ Result<std::vector<SyncPoint>> split_at_sync_points(Function& function,
   return points;
 }
 
-SyncOperands sync_operands(const IntrinsicInst& call, IRBuilder<>& ir) {
+SyncOperands sync_operands(const CallInst& call, IRBuilder<>& ir) {
   const SyncOperation operation = *operation_of(call);
   const bool has_mask = call.getCalledFunction()->getName().contains(".sync");
   SyncOperands operands;
-  if (operation == SyncOperation::barrier || operation == SyncOperation::active_mask) {
-    return operands;
-  }
+  operands.operation = operation;
+  if (operation == SyncOperation::active_mask) return operands;
   if (is_block_wide(operation)) {
-    operands.value = call.getArgOperand(0);
+    if (operation != SyncOperation::barrier) operands.value = call.getArgOperand(0);
+    const BarrierOperands barrier = barrier_operands(call);
+    operands.lane =
+        barrier.number ? ir.CreateAnd(barrier.number, barriers_of_a_block - 1) : ir.getInt32(0);
+    operands.clamp = barrier.count ? barrier.count : ir.getInt32(0);
     return operands;
   }
   if (operation >= SyncOperation::reduce_add) {

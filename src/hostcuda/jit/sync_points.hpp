@@ -7,7 +7,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-#include "base/result.hpp"
 #include "hostcuda/jit/exchange.hpp"
 #include "hostcuda/jit/thread_function.hpp"
 
@@ -18,27 +17,34 @@ namespace sluice::hostcuda::jit {
 // a result, `result` is a placeholder call at the start of `after`.
 struct SyncPoint {
   SyncOperation operation = SyncOperation::barrier;
-  llvm::IntrinsicInst* call = nullptr;
+  llvm::CallInst* call = nullptr;
   llvm::BasicBlock* block = nullptr;
   llvm::BasicBlock* after = nullptr;
   llvm::CallInst* result = nullptr;
+  // A barrier that may leave out some threads of the block, or counts threads that don't wait.
+  bool is_numbered = false;
 };
 
 // is_sync_point() tells the intrinsics that synchronise threads.
-bool is_sync_point(const llvm::IntrinsicInst& call);
+bool is_sync_point(const llvm::CallInst& call);
+
+// The lifter's names of what LLVM has no intrinsic for.
+// is_arrival() tells the call of bar.arrive, which counts at a barrier and does not wait.
+bool is_arrival(const llvm::CallInst& call);
+inline constexpr const char* barrier_arrive_name = "sluice.barrier.arrive";
 
 // split_at_sync_points() finds and isolates the synchronisation points of a thread function, in
-// the order of its blocks. Barriers for a part of the block are unimplemented.
-Result<std::vector<SyncPoint>> split_at_sync_points(llvm::Function& function,
-                                                    const KernelContext& context);
+// the order of its blocks. Where one barrier is numbered all are.
+std::vector<SyncPoint> split_at_sync_points(llvm::Function& function, const KernelContext& context);
 
 // SyncOperands are a call's operands in the form that exchange() reads; null where there is none.
 struct SyncOperands {
+  SyncOperation operation = SyncOperation::barrier;
   llvm::Value* mask = nullptr;   // i32
   llvm::Value* value = nullptr;  // any integer or float of at most 64 bits
-  llvm::Value* lane = nullptr;   // i32
-  llvm::Value* clamp = nullptr;  // i32
+  llvm::Value* lane = nullptr;   // i32; of a barrier: its number
+  llvm::Value* clamp = nullptr;  // i32; of a barrier: its count, 0 for all threads
 };
-SyncOperands sync_operands(const llvm::IntrinsicInst& call, llvm::IRBuilder<>& ir);
+SyncOperands sync_operands(const llvm::CallInst& call, llvm::IRBuilder<>& ir);
 
 }  // namespace sluice::hostcuda::jit

@@ -22,8 +22,8 @@ struct KernelContext {
   std::vector<uint32_t> parameter_offsets;  // bytes in the parameter block, one for each argument
   // Address of a module variable (.global, .const), or an error where it has no storage.
   std::function<Result<uint64_t>(std::string_view)> variable_address;
-  // A byte that a thread that traps sets to 1. It outlives the code.
-  uint8_t* trap_flag = nullptr;
+  // A byte that takes the DeviceFault of a thread that has one. It outlives the code.
+  uint8_t* fault_flag = nullptr;
   bool traced = false;  // the code reports its accesses (access_trace.hpp)
 };
 

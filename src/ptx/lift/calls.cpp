@@ -1,5 +1,6 @@
-// Direct calls of .func functions. Scalars are passed as values, aggregates `byval` from the
-// caller's .param variable; an aggregate result goes through a leading `sret` pointer.
+// Calls of .func functions. Scalars are passed as values, aggregates `byval` from the caller's
+// .param variable; an aggregate result goes through a leading `sret` pointer. A call through a
+// pointer becomes a choice among the functions whose address the module takes.
 #include "ptx/lift/families.hpp"
 
 namespace sluice::ptx::lift_detail {
@@ -7,7 +8,8 @@ namespace sluice::ptx::lift_detail {
 namespace {
 
 struct Call {
-  std::string callee;
+  std::string callee;  // a function, or the register that holds a function's address
+  bool is_indirect = false;
   std::vector<std::string> results;
   std::vector<const Operand*> arguments;
 };
@@ -37,9 +39,10 @@ Call read_call(InstructionLifter& lifter) {
     ++next;
   }
   const Symbol* symbol = lifter.function().scopes().find(call.callee);
-  if (next != lifter.operand_count() || symbol != nullptr) {
-    lifter.refuse_unimplemented("indirect calls are not lifted yet");
-  }
+  call.is_indirect = symbol != nullptr && symbol->kind == Symbol::Kind::reg;
+  // A last operand names a prototype or a list of targets: the arguments say as much.
+  if (call.is_indirect && next < lifter.operand_count()) ++next;
+  if (next != lifter.operand_count()) lifter.refuse_invalid("an operand is too many");
   return call;
 }
 
@@ -68,19 +71,44 @@ llvm::Value* read_argument(InstructionLifter& lifter, const Operand& operand,
   return lifter.ir().CreateLoad(type, symbol->pointer);
 }
 
+// The bytes of an argument's or result's variable; 0 where it is a register or a literal, which
+// fits any scalar.
+uint64_t variable_bytes(InstructionLifter& lifter, const Operand& operand) {
+  const auto* identifier = std::get_if<Identifier>(&operand.value);
+  const Symbol* symbol =
+      identifier == nullptr ? nullptr : lifter.function().scopes().find(identifier->name);
+  return symbol == nullptr || symbol->kind != Symbol::Kind::param ? 0 : symbol->bytes;
+}
+
+bool fits(const Variable& declared, uint64_t bytes) {
+  return bytes == 0 ? !is_by_value(declared) : declared.bytes() == bytes;
+}
+
+// Whether a function could be what is called: by the number and sizes of what goes in and out.
+bool is_candidate(InstructionLifter& lifter, const Call& call, const Function& function) {
+  if (function.parameters.size() != call.arguments.size() ||
+      function.results.size() != call.results.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!fits(function.parameters[i], variable_bytes(lifter, *call.arguments[i]))) return false;
+  }
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    const Operand result{Identifier{call.results[i], {}}};
+    if (!fits(function.results[i], variable_bytes(lifter, result))) return false;
+  }
+  return true;
+}
+
 void copy_attributes(llvm::CallInst* call, const llvm::Function& callee) {
   call->setCallingConv(callee.getCallingConv());
   call->setAttributes(callee.getAttributes());
 }
 
-}  // namespace
-
-void lift_call(InstructionLifter& lifter) {
-  lifter.modifiers.take("uni");
-  const Call call = read_call(lifter);
-  llvm::Function* callee = lifter.function().module().function(call.callee);
-  const Function* prototype = lifter.function().module().prototype(call.callee);
-  if (callee == nullptr) lifter.refuse_invalid("there is no function " + quoted(call.callee));
+void emit_call(InstructionLifter& lifter, const Call& call, const std::string& name) {
+  llvm::Function* callee = lifter.function().module().function(name);
+  const Function* prototype = lifter.function().module().prototype(name);
+  if (callee == nullptr) lifter.refuse_invalid("there is no function " + quoted(name));
   if (call.arguments.size() != prototype->parameters.size() ||
       call.results.size() != prototype->results.size()) {
     lifter.refuse_invalid("its operands are not those of the function");
@@ -112,6 +140,39 @@ void lift_call(InstructionLifter& lifter) {
     lifter.refuse_invalid("its result has another size than the function's");
   }
   ir.CreateStore(lifter.from_bits(lifter.to_bits(emitted), result->value_type), result->pointer);
+}
+
+// A function's address is compared with each candidate's; what is none of them traps, as a jump
+// to a wild address does.
+void emit_indirect_call(InstructionLifter& lifter, const Call& call) {
+  FunctionLifter& function = lifter.function();
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* target = lifter.to_bits(lifter.read_register(call.callee));
+  llvm::BasicBlock* done = function.new_block("called");
+  for (const Function* candidate : function.module().address_taken_functions()) {
+    if (!is_candidate(lifter, call, *candidate)) continue;
+    llvm::Function* callee = function.module().function(candidate->name);
+    llvm::BasicBlock* then = function.new_block("call");
+    llvm::BasicBlock* next = function.new_block("next");
+    llvm::Value* address = ir.CreatePtrToInt(callee, target->getType());
+    ir.CreateCondBr(ir.CreateICmpEQ(target, address), then, next);
+    function.start(then);
+    emit_call(lifter, call, candidate->name);
+    ir.CreateBr(done);
+    function.start(next);
+  }
+  lifter.tagged_intrinsic(llvm::Intrinsic::trap, {});
+  ir.CreateUnreachable();
+  function.start(done);
+}
+
+}  // namespace
+
+void lift_call(InstructionLifter& lifter) {
+  lifter.modifiers.take("uni");
+  const Call call = read_call(lifter);
+  if (call.is_indirect) return emit_indirect_call(lifter, call);
+  emit_call(lifter, call, call.callee);
 }
 
 }  // namespace sluice::ptx::lift_detail

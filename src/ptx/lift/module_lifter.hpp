@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ class ModuleLifter {
   // prototype() is the PTX side of the same.
   const Function* prototype(std::string_view name) const { return source_.find_function(name); }
 
+  // address_taken_functions() lists the functions whose address the module takes, in its code or
+  // in an initialiser: what a call through a pointer can reach.
+  const std::vector<const Function*>& address_taken_functions();
+
   // variable() is a module-scope variable, null where there is none of that name.
   struct ModuleVariable {
     llvm::GlobalVariable* global;
@@ -56,6 +61,7 @@ class ModuleLifter {
   std::map<std::string, llvm::Function*, std::less<>> functions_;
   std::map<std::string, llvm::GlobalVariable*, std::less<>> variables_;
   std::vector<const Function*> pending_;
+  std::optional<std::vector<const Function*>> address_taken_;
 };
 
 // is_by_value() says whether a parameter is an aggregate, passed as `ptr byval`.

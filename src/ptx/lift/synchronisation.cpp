@@ -12,21 +12,48 @@ bool is_zero(llvm::Value* value) {
   return constant != nullptr && constant->isZero();
 }
 
+// external() calls a function that stands for what NVVM in LLVM 19 has no intrinsic for.
+llvm::CallInst* external(InstructionLifter& lifter, const char* name, llvm::Type* result,
+                         llvm::ArrayRef<llvm::Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* argument : arguments)
+    types.push_back(argument->getType());
+  llvm::FunctionCallee callee = lifter.function().module().module().getOrInsertFunction(
+      name, llvm::FunctionType::get(result, types, false));
+  auto* declaration = llvm::cast<llvm::Function>(callee.getCallee());
+  declaration->addFnAttr(llvm::Attribute::Convergent);
+  declaration->addFnAttr(llvm::Attribute::NoUnwind);
+  return lifter.tag(lifter.ir().CreateCall(callee, arguments));
+}
+
 // bar.red{.popc,.and,.or} d, a{, b}, {!}c: a barrier that also reduces a predicate.
 void lift_reduction(InstructionLifter& lifter) {
   const auto operation = lifter.modifiers.take_any({"popc", "and", "or"});
   const ScalarType type = lifter.take_type();
-  if (!operation || lifter.operand_count() != 3 || !is_zero(lifter.read(1, ScalarType::u32))) {
-    lifter.refuse_unimplemented("only reductions over all threads at barrier 0 are lifted");
-  }
+  const size_t count = lifter.operand_count();
+  if (!operation || count < 3) lifter.refuse_invalid("its operation or an operand is missing");
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_barrier0_popc;
-  if (*operation == "and") id = llvm::Intrinsic::nvvm_barrier0_and;
-  if (*operation == "or") id = llvm::Intrinsic::nvvm_barrier0_or;
-  llvm::Value* predicate = ir.CreateZExt(lifter.read(2, ScalarType::pred), ir.getInt32Ty());
-  llvm::Value* result = lifter.tagged_intrinsic(id, {predicate});
+  llvm::Value* number = lifter.read(1, ScalarType::u32);
+  llvm::Value* threads = count == 4 ? lifter.read(2, ScalarType::u32) : ir.getInt32(0);
+  llvm::Value* predicate = ir.CreateZExt(lifter.read(count - 1, ScalarType::pred), ir.getInt32Ty());
+  llvm::Value* result = nullptr;
+  if (count == 3 && is_zero(number)) {
+    llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_barrier0_popc;
+    if (*operation == "and") id = llvm::Intrinsic::nvvm_barrier0_and;
+    if (*operation == "or") id = llvm::Intrinsic::nvvm_barrier0_or;
+    result = lifter.tagged_intrinsic(id, {predicate});
+  } else {
+    const std::string name = "sluice.barrier.red." + std::string(*operation);
+    result = external(lifter, name.c_str(), ir.getInt32Ty(), {predicate, number, threads});
+  }
   if (*operation != "popc") result = ir.CreateICmpNE(result, ir.getInt32(0));
   lifter.write(0, result, type);
+}
+
+void lift_arrival(InstructionLifter& lifter) {
+  if (lifter.operand_count() != 2) lifter.refuse_invalid("its count is missing");
+  external(lifter, "sluice.barrier.arrive", lifter.ir().getVoidTy(),
+           {lifter.read(0, ScalarType::u32), lifter.read(1, ScalarType::u32)});
 }
 
 void lift_warp_barrier(InstructionLifter& lifter) {
@@ -43,7 +70,8 @@ void lift_barrier(InstructionLifter& lifter) {
   // `bar` is always aligned; an unaligned barrier may be met by the threads of a warp apart.
   const bool aligned = modifiers.take("aligned") || lifter.info().opcode == Opcode::bar;
   if (modifiers.take("red")) return lift_reduction(lifter);
-  if (!modifiers.take("sync")) lifter.refuse_unimplemented("only .sync and .red are lifted yet");
+  if (modifiers.take("arrive")) return lift_arrival(lifter);
+  if (!modifiers.take("sync")) lifter.refuse_invalid("it needs .sync, .arrive or .red");
   llvm::Value* barrier = lifter.read(0, ScalarType::u32);
   if (lifter.operand_count() == 1) {
     if (is_zero(barrier) && aligned) {

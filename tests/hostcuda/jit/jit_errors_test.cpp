@@ -23,26 +23,31 @@ std::string error_of(const std::string& text, const char* kernel = "k") {
 
 TEST(JitErrors, NamesAFunctionThatNobodyDefines) {
   const std::string line = error_of(
-      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+      ".extern .func (.param .b32 r) elsewhere_defined(.param .b64 a, .param .b64 b);\n"
       ".visible .entry k() {\n"
       "  .reg .b32 %r<2>;\n"
       "  .reg .b64 %rd<2>;\n"
       "  mov.u64 %rd1, 0;\n"
       "  { .param .b64 p0; st.param.b64 [p0], %rd1; .param .b64 p1; st.param.b64 [p1], %rd1;\n"
-      "    .param .b32 r0; call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r1, [r0]; }\n"
+      "    .param .b32 r0; call.uni (r0), elsewhere_defined, (p0, p1); ld.param.b32 %r1, [r0]; }\n"
       "  ret;\n}\n");
-  EXPECT_THAT(line, HasSubstr("vprintf"));
+  EXPECT_THAT(line, HasSubstr("elsewhere_defined"));
   EXPECT_THAT(line, HasSubstr("kernel k"));
-}
-
-TEST(JitErrors, NamesABarrierForAPartOfTheBlock) {
-  const std::string line = error_of(".visible .entry k() {\n  bar.sync 1, 16;\n  ret;\n}\n");
-  EXPECT_THAT(line, HasSubstr("a barrier for a part of the block"));
-  EXPECT_THAT(line, HasSubstr("PTX line 5"));
 }
 
 TEST(JitErrors, TakesABarrierForTheWholeBlockByNumber) {
   EXPECT_EQ(error_of(".visible .entry k() {\n  bar.sync 1, 32;\n  ret;\n}\n"), "no error");
+}
+
+TEST(JitErrors, NamesALibraryFunctionWithAnotherSignature) {
+  const std::string line = error_of(
+      ".extern .func vprintf(.param .b32 a);\n"
+      ".visible .entry k() {\n"
+      "  .reg .b32 %r<2>;\n"
+      "  mov.u32 %r1, 0;\n"
+      "  { .param .b32 p0; st.param.b32 [p0], %r1; call.uni vprintf, (p0); }\n"
+      "  ret;\n}\n");
+  EXPECT_THAT(line, HasSubstr("vprintf is called with other parameters than CUDA's own has"));
 }
 
 TEST(JitErrors, NamesRecursion) {

@@ -148,12 +148,12 @@ TEST_F(JitMemory, LoadsAndStoresVectors) {
 
 TEST_F(JitMemory, EndsTheThreadThatTraps) {
   std::vector<int> out(8, 0);
-  EXPECT_FALSE(kernels.module().take_trap());
+  EXPECT_EQ(kernels.module().take_fault(), DeviceFault::none);
   kernels.run("traps", {1}, {8}, 0, out.data());
   EXPECT_EQ(out[3], 0);
   EXPECT_EQ(out[4], 1);
-  EXPECT_TRUE(kernels.module().take_trap());
-  EXPECT_FALSE(kernels.module().take_trap());
+  EXPECT_EQ(kernels.module().take_fault(), DeviceFault::trap);
+  EXPECT_EQ(kernels.module().take_fault(), DeviceFault::none);
 }
 
 }  // namespace
