@@ -20,8 +20,6 @@ namespace {
 // The refused kernels and what their error must hold.
 const std::map<std::string, std::string>& refused() {
   static const std::map<std::string, std::string> kernels = {
-      {"device_calls", "is not implemented: indirect calls are not lifted yet"},
-      {"inline_assembly", "is not implemented: only .sync and .red are lifted yet"},
       {"modern_architecture", "directive '.explicitcluster' is not supported"},
       {"walk", "register 'v' is a vector"},
       {"textures", "is outside the instruction table"},
