@@ -67,7 +67,27 @@ void repeat_launch(benchmark::State& state) {
     benchmark::DoNotOptimize(program.dependences.data());
   }
 }
-BENCHMARK(repeat_launch)->Arg(64);
+BENCHMARK(repeat_launch)->Arg(64)->Arg(1024);
+
+// Beside 10,000 live buffers and 1,000 live launches, half of them on one buffer.
+void repeat_launch_among_many(benchmark::State& state) {
+  PingPong program(64);
+  const auto write = *program.tracker.add_footprint(
+      testing::footprint("slice", {1}, {testing::writes(testing::range(1, 0, 256))}));
+  for (BufferId buffer = 3; buffer <= 10'002; ++buffer)
+    program.tracker.buffer_created(buffer, 500 * 256);
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const BoundArgument argument[] = {i < 500 ? BoundArgument{3, 256 * i} : BoundArgument{i, 0}};
+    program.tracker.launch({++program.number, write, argument}, program.dependences);
+  }
+  for (int i = 0; i < 4; ++i)
+    program.launch();
+  for (auto _ : state) {
+    program.launch();
+    benchmark::DoNotOptimize(program.dependences.data());
+  }
+}
+BENCHMARK(repeat_launch_among_many);
 
 void repeat_launch_with_journal(benchmark::State& state) {
   auto journal = JournalWriter::open("/dev/null", Rule::exact, "bench");

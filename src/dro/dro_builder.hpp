@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -25,45 +25,60 @@ struct PatternPair {
   std::vector<uint32_t> slave_buffer;  // for each buffer of the master: the slave's, or none
 };
 
-// PairResult is the answer. Where no hazard holds there are no edges.
+// PairResult is the answer. Where no hazard holds, or one side is the host, there are no edges.
 struct PairResult {
   Hazards hazards;
   bool retires_master = false;
   std::vector<uint32_t> meeting;  // buffers of the master in which a hazard holds
   isl::map relation;              // { B[slave] -> B[master] }
   EdgeTableId edges = 0;
+  uint64_t edge_count = 0;
   uint32_t next_state = 0;  // what the slave leaves of the master, or LiveStateTable::retired
+  uint64_t last_used = 0;   // in steps of the builder
 };
 
 // DroBuilder answers pairs. With a store it draws edge tables and tells the observer of new ones;
 // without, it only finds relations.
 class DroBuilder {
  public:
-  DroBuilder(Rule rule, IslContext& context, const LaunchTable& launches, EdgeTableStore* store,
-             Observer* observer)
+  DroBuilder(Rule rule, IslContext& context, const LaunchTable& launches, const CacheLimits& limits,
+             EdgeTableStore* store, Observer* observer)
       : rule_(rule),
+        limit_(limits.pairs),
+        most_pairs_(limits.pairs),
         context_(context),
         launches_(launches),
         states_(context, launches, rule),
         store_(store),
         observer_(observer) {}
 
+  // resolve() is valid until the next drop().
   const PairResult& resolve(const PatternPair& pair);
   LiveStateTable& states() { return states_; }
-  size_t composed() const { return results_.size(); }
+
+  // crowded() says that drop() should be called. drop() forgets the pairs of `patterns`, which are
+  // gone, and the pairs not used lately where there are too many; then the states that neither a
+  // pair nor the caller (`needed`) knows.
+  bool crowded() const { return by_key_.size() > most_pairs_; }
+  void drop(const std::vector<PatternId>& patterns,
+            const std::function<bool(PatternId, uint32_t)>& needed);
+  const CacheUse& use() const { return use_; }
 
  private:
   PairResult compose(const PatternPair& pair);
   void draw(const PatternPair& pair, PairResult& result);
 
   Rule rule_;
+  const uint64_t limit_;
+  size_t most_pairs_;  // the limit, or twice what the last drop() had to leave
   IslContext& context_;
   const LaunchTable& launches_;
   LiveStateTable states_;
   EdgeTableStore* store_;
   Observer* observer_;
-  std::deque<PairResult> results_;  // stable addresses
-  std::unordered_map<Words, const PairResult*, WordsHash> by_key_;
+  std::unordered_map<Words, PairResult, WordsHash> by_key_;
+  uint64_t step_ = 0;
+  CacheUse use_;
 };
 
 }  // namespace sluice::dro

@@ -36,6 +36,9 @@ size_t hash_of(const analysis::Footprint& footprint) {
   return hash;
 }
 
+// host_key opens the keys of the host's accesses, where those of launches have a footprint.
+constexpr uint64_t host_key = UINT64_MAX;
+
 }  // namespace
 
 size_t WordsHash::operator()(const Words& words) const {
@@ -50,12 +53,18 @@ Result<std::pair<FootprintId, bool>> LaunchTable::add_footprint(
   const size_t hash = hash_of(footprint);
   const auto [begin, end] = footprint_by_hash_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
-    if (footprints_[it->second].source == footprint) return std::pair{it->second, false};
+    ParsedFootprint& known = footprints_.at(it->second);
+    if (known.source != footprint) continue;
+    known.last_used = step_;
+    ++footprint_use_.hits;
+    return std::pair{it->second, false};
   }
   auto parsed = parse(footprint);
   if (!parsed) return tl::unexpected(parsed.error());
-  const auto id = static_cast<FootprintId>(footprints_.size());
-  footprints_.push_back(std::move(*parsed));
+  parsed->last_used = step_;
+  ++footprint_use_.misses;
+  const FootprintId id = next_footprint_++;
+  footprints_.emplace(id, std::move(*parsed));
   footprint_by_hash_.emplace(hash, id);
   return std::pair{id, true};
 }
@@ -65,7 +74,7 @@ Result<LaunchTable::ParsedFootprint> LaunchTable::parse(
   if (footprint.opaque()) {
     return invalid_input("an opaque footprint has no dependences of its own", footprint.kernel);
   }
-  ParsedFootprint parsed{footprint, {}};
+  ParsedFootprint parsed{footprint, {}, 0};
   for (size_t i = 0; i < footprint.arguments.size(); ++i) {
     const analysis::ArgumentFootprint& source = footprint.arguments[i];
     ParsedArgument& argument = parsed.arguments.emplace_back();
@@ -88,53 +97,165 @@ Result<LaunchTable::ParsedFootprint> LaunchTable::parse(
   return parsed;
 }
 
-InternedId LaunchTable::intern(FootprintId footprint, std::span<const BoundArgument> arguments,
-                               const std::function<uint64_t(BufferId)>& bytes_of) {
-  SLUICE_ASSERT(footprint < footprints_.size());
-  SLUICE_ASSERT(arguments.size() == footprints_[footprint].arguments.size());
+BufferSlot LaunchTable::add_buffer(BufferId buffer, uint64_t bytes) {
+  BufferSlot slot = next_buffer_;
+  if (free_buffers_.empty()) {
+    ++next_buffer_;
+  } else {
+    slot = free_buffers_.back();
+    free_buffers_.pop_back();
+  }
+  buffers_.emplace(buffer, Buffer{slot, bytes, {}});
+  return slot;
+}
+
+BufferSlot LaunchTable::remove_buffer(BufferId buffer) {
+  const auto place = buffers_.find(buffer);
+  const Buffer gone = std::move(place->second);
+  buffers_.erase(place);
+  free_buffers_.push_back(gone.slot);
+  for (const auto& [slot, serial] : gone.launches) {
+    if (serials_[slot] == serial) make_unreachable(slot);
+  }
+  return gone.slot;
+}
+
+std::optional<LaunchSlot> LaunchTable::known_launch() {
+  ++step_;
+  const auto known = launch_by_key_.find(key_);
+  if (known == launch_by_key_.end()) {
+    ++launch_use_.misses;
+    return std::nullopt;
+  }
+  ++launch_use_.hits;
+  launches_[known->second].last_used = step_;
+  return known->second;
+}
+
+LaunchSlot LaunchTable::intern(FootprintId footprint, std::span<const BoundArgument> arguments) {
   key_.clear();
   key_.push_back(footprint);
   for (const BoundArgument& argument : arguments) {
     key_.push_back(argument.buffer);
     key_.push_back(argument.offset);
   }
-  const auto known = launch_by_key_.find(key_);
-  if (known != launch_by_key_.end()) return known->second;
+  if (const auto known = known_launch()) return *known;
+  return add_launch(bound_launch(footprint, arguments));
+}
 
+LaunchSlot LaunchTable::intern_host(std::span<const HostAccess> accesses) {
+  key_.clear();
+  key_.push_back(host_key);
+  for (const HostAccess& access : accesses) {
+    key_.insert(key_.end(), {access.buffer, access.begin, access.end, access.writes ? 1U : 0U});
+  }
+  if (const auto known = known_launch()) return *known;
+  return add_launch(host_launch(accesses));
+}
+
+InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
+                                         std::span<const BoundArgument> arguments) {
+  SLUICE_ASSERT(has_footprint(footprint));
+  ParsedFootprint& source = footprints_.at(footprint);
+  SLUICE_ASSERT(arguments.size() == source.arguments.size());
+  source.last_used = step_;
   InternedLaunch launch;
   std::vector<Binding> bindings;
   std::vector<uint64_t> buffer_bytes;
   for (const BoundArgument& argument : arguments) {
     Binding& binding = bindings.emplace_back();
     if (argument.buffer == 0) continue;
+    SLUICE_ASSERT(has_buffer(argument.buffer));
     const auto place = std::find(launch.buffers.begin(), launch.buffers.end(), argument.buffer);
     binding = {static_cast<size_t>(place - launch.buffers.begin()), argument.offset};
     if (place == launch.buffers.end()) {
       launch.buffers.push_back(argument.buffer);
-      buffer_bytes.push_back(bytes_of(argument.buffer));
+      buffer_bytes.push_back(buffers_.at(argument.buffer).bytes);
     }
   }
-  launch.pattern = pattern_of(footprint, bindings, buffer_bytes);
-  const auto id = static_cast<InternedId>(launches_.size());
-  launches_.push_back(std::move(launch));
-  launch_by_key_.emplace(key_, id);
-  return id;
-}
-
-PatternId LaunchTable::pattern_of(FootprintId footprint, const std::vector<Binding>& bindings,
-                                  const std::vector<uint64_t>& buffer_bytes) {
   Words key{footprint};
   for (const Binding& binding : bindings) {
     key.push_back(binding.buffer ? *binding.buffer + 1 : 0);
     key.push_back(binding.offset);
   }
   key.insert(key.end(), buffer_bytes.begin(), buffer_bytes.end());
+  launch.pattern =
+      pattern_of(std::move(key), [&] { return bind(footprint, bindings, buffer_bytes); });
+  launch.id = next_launch_++;
+  return launch;
+}
+
+InternedLaunch LaunchTable::host_launch(std::span<const HostAccess> accesses) {
+  InternedLaunch launch;
+  launch.host = true;
+  Words key{host_key};
+  for (const HostAccess& access : accesses) {
+    SLUICE_ASSERT(has_buffer(access.buffer));
+    const auto place = std::find(launch.buffers.begin(), launch.buffers.end(), access.buffer);
+    key.insert(key.end(), {static_cast<uint64_t>(place - launch.buffers.begin()), access.begin,
+                           access.end, access.writes ? 1U : 0U});
+    if (place == launch.buffers.end()) launch.buffers.push_back(access.buffer);
+  }
+  launch.pattern =
+      pattern_of(std::move(key), [&] { return host_pattern(accesses, launch.buffers); });
+  launch.id = next_host_++;
+  return launch;
+}
+
+LaunchSlot LaunchTable::add_launch(InternedLaunch launch) {
+  const LaunchPattern& pattern = patterns_.at(launch.pattern);
+  LaunchSlot slot = static_cast<LaunchSlot>(launches_.size());
+  if (free_launches_.empty()) {
+    launches_.emplace_back();
+    serials_.push_back(0);
+  } else {
+    slot = free_launches_.back();
+    free_launches_.pop_back();
+  }
+  for (size_t i = 0; i < launch.buffers.size(); ++i) {
+    Buffer& buffer = buffers_.at(launch.buffers[i]);
+    buffer.launches.emplace_back(slot, serials_[slot]);
+    const auto hull = joined(pattern.buffers[i].read_hull, pattern.buffers[i].written_hull);
+    if (hull) launch.places.push_back({launch.buffers[i], buffer.slot, *hull});
+  }
+  launch.last_used = step_;
+  launch.key = &launch_by_key_.emplace(key_, slot).first->first;
+  launches_[slot] = std::move(launch);
+  return slot;
+}
+
+PatternId LaunchTable::pattern_of(Words key, const std::function<LaunchPattern()>& make) {
   const auto known = pattern_by_key_.find(key);
-  if (known != pattern_by_key_.end()) return known->second;
-  const auto id = static_cast<PatternId>(patterns_.size());
-  patterns_.push_back(bind(footprint, bindings, buffer_bytes));
+  if (known != pattern_by_key_.end()) {
+    patterns_.at(known->second).last_used = step_;
+    return known->second;
+  }
+  const PatternId id = next_pattern_++;
+  patterns_.emplace(id, make()).first->second.last_used = step_;
   pattern_by_key_.emplace(std::move(key), id);
   return id;
+}
+
+LaunchPattern LaunchTable::host_pattern(std::span<const HostAccess> accesses,
+                                        const std::vector<BufferId>& buffers) const {
+  LaunchPattern pattern{std::nullopt, {}, {}, 0};
+  const isl::map nothing = empty_access(context_);
+  const isl::set no_bytes = empty_bytes(context_);
+  pattern.buffers.resize(buffers.size(), {nothing, nothing, no_bytes, no_bytes, no_bytes});
+  for (const HostAccess& source : accesses) {
+    const auto place = std::find(buffers.begin(), buffers.end(), source.buffer);
+    BufferAccess& access = pattern.buffers[static_cast<size_t>(place - buffers.begin())];
+    const isl::set bytes = byte_set(
+        context_, {static_cast<int64_t>(source.begin), static_cast<int64_t>(source.end) - 1});
+    (source.writes ? access.written_bytes : access.read_bytes) =
+        (source.writes ? access.written_bytes : access.read_bytes).unite(bytes);
+  }
+  for (BufferAccess& access : pattern.buffers) {
+    access.must_written_bytes = access.written_bytes;
+    access.read_hull = hull(access.read_bytes);
+    access.written_hull = hull(access.written_bytes);
+  }
+  return pattern;
 }
 
 isl::map LaunchTable::bound_access(const ParsedAccess& access, uint64_t offset,
@@ -148,9 +269,9 @@ isl::map LaunchTable::bound_access(const ParsedAccess& access, uint64_t offset,
 
 LaunchPattern LaunchTable::bind(FootprintId footprint, const std::vector<Binding>& bindings,
                                 const std::vector<uint64_t>& buffer_bytes) const {
-  const ParsedFootprint& parsed = footprints_[footprint];
+  const ParsedFootprint& parsed = footprints_.at(footprint);
   const Dim3& grid = parsed.source.shape.grid;
-  LaunchPattern pattern{footprint, grid, {}};
+  LaunchPattern pattern{footprint, grid, {}, 0};
   const isl::map nothing = empty_access(context_);
   const isl::set no_bytes = empty_bytes(context_);
   pattern.buffers.resize(buffer_bytes.size(), {nothing, nothing, no_bytes, no_bytes, no_bytes});

@@ -18,12 +18,16 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "dro/cache_limits.hpp"
+#include "dro/live_launches.hpp"
 #include "dro/relations.hpp"
 #include "dro/types.hpp"
 
 namespace sluice::dro {
 
 using PatternId = uint32_t;
+// LaunchSlot is an interned launch's place in tables; once it was dropped, another may get it.
+using LaunchSlot = uint32_t;
 
 // BufferAccess is all that a pattern does to one of its buffers, in bytes from the buffer's start.
 // `writes` holds may- and must-writes.
@@ -38,14 +42,20 @@ struct BufferAccess {
 };
 
 struct LaunchPattern {
-  FootprintId footprint = 0;
+  std::optional<FootprintId> footprint;  // none: the host
   Dim3 grid;
   std::vector<BufferAccess> buffers;
+  uint64_t last_used = 0;  // in steps of the table
 };
 
 struct InternedLaunch {
+  InternedId id = 0;  // counted apart for launches and for the host's accesses
   PatternId pattern = 0;
-  std::vector<BufferId> buffers;  // of the pattern's buffers, in the same order
+  bool host = false;
+  std::vector<BufferId> buffers;    // of the pattern's buffers, in the same order
+  std::vector<BufferPlace> places;  // what it touches of them
+  uint64_t last_used = 0;
+  const std::vector<uint64_t>* key = nullptr;  // null: unreachable, it may be live all the same
 };
 
 // Words is the content of a key; WordsHash hashes it.
@@ -54,24 +64,53 @@ struct WordsHash {
   size_t operator()(const Words& words) const;
 };
 
-// LaunchTable owns footprints, patterns and interned launches. Not thread-safe.
+// LaunchTable owns buffers, footprints, patterns and interned launches. Not thread-safe.
 class LaunchTable {
  public:
-  explicit LaunchTable(const IslContext& context) : context_(context) {}
+  LaunchTable(const IslContext& context, const CacheLimits& limits)
+      : context_(context), limits_(limits) {}
+
+  BufferSlot add_buffer(BufferId buffer, uint64_t bytes);
+  // remove_buffer() frees the slot that it returns; launches that name the buffer become
+  // unreachable and are dropped with the next drop().
+  BufferSlot remove_buffer(BufferId buffer);
+  bool has_buffer(BufferId buffer) const { return buffers_.count(buffer) != 0; }
 
   // add_footprint() returns the id and whether it is new. Errors as DependenceTracker's.
   Result<std::pair<FootprintId, bool>> add_footprint(const analysis::Footprint& footprint);
+  bool has_footprint(FootprintId id) const {
+    return id < next_footprint_ && (footprint_use_.evictions == 0 || footprints_.count(id) != 0);
+  }
 
-  // intern() returns the number of a launch. `bytes_of` gives the size of a buffer. An argument
-  // with buffer 0 points at no allocation and touches nothing.
-  InternedId intern(FootprintId footprint, std::span<const BoundArgument> arguments,
-                    const std::function<uint64_t(BufferId)>& bytes_of);
+  // keep() makes this footprint the one used last, so that the next drop() leaves it.
+  void keep(FootprintId id) {
+    if (const auto known = footprints_.find(id); known != footprints_.end()) {
+      known->second.last_used = ++step_;
+    }
+  }
 
-  const analysis::Footprint& footprint(FootprintId id) const { return footprints_[id].source; }
-  const LaunchPattern& pattern(PatternId id) const { return patterns_[id]; }
-  const InternedLaunch& launch(InternedId id) const { return launches_[id]; }
-  size_t footprint_count() const { return footprints_.size(); }
-  size_t launch_count() const { return launches_.size(); }
+  // intern() returns the slot of a launch. An argument with buffer 0 points at no allocation and
+  // touches nothing. intern_host() does the same for accesses by the host.
+  LaunchSlot intern(FootprintId footprint, std::span<const BoundArgument> arguments);
+  LaunchSlot intern_host(std::span<const HostAccess> accesses);
+
+  const analysis::Footprint& footprint(FootprintId id) const { return footprints_.at(id).source; }
+  const LaunchPattern& pattern(PatternId id) const { return patterns_.at(id); }
+  const InternedLaunch& launch(LaunchSlot slot) const { return launches_[slot]; }
+  uint64_t interned() const { return next_launch_; }  // so far, the host's accesses left out
+
+  // crowded() says that drop() should be called. drop() takes out launches that are unreachable
+  // or, where there are too many, not used lately, but none for which `live(slot)` holds; then
+  // patterns and footprints that no launch needs. It returns the slots and patterns dropped.
+  struct Dropped {
+    std::vector<LaunchSlot> launches;
+    std::vector<PatternId> patterns;
+  };
+  bool crowded() const;
+  Dropped drop(const std::function<bool(LaunchSlot)>& live);
+
+  const CacheUse& launch_use() const { return launch_use_; }
+  const CacheUse& footprint_use() const { return footprint_use_; }
 
  private:
   // ParsedAccess is one access of a footprint; whole_buffer takes its bytes from the binding.
@@ -87,28 +126,69 @@ class LaunchTable {
   struct ParsedFootprint {
     analysis::Footprint source;
     std::vector<ParsedArgument> arguments;
+    uint64_t last_used = 0;
   };
   // Binding is where one argument points within a pattern.
   struct Binding {
     std::optional<size_t> buffer;
     uint64_t offset = 0;
   };
+  struct Buffer {
+    BufferSlot slot = 0;
+    uint64_t bytes = 0;
+    std::vector<std::pair<LaunchSlot, uint64_t>> launches;  // that name it, and their serials
+  };
 
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint) const;
-  PatternId pattern_of(FootprintId footprint, const std::vector<Binding>& bindings,
-                       const std::vector<uint64_t>& buffer_bytes);
+  std::optional<LaunchSlot> known_launch();
+  InternedLaunch bound_launch(FootprintId footprint, std::span<const BoundArgument> arguments);
+  InternedLaunch host_launch(std::span<const HostAccess> accesses);
+  LaunchSlot add_launch(InternedLaunch launch);
+  PatternId pattern_of(Words key, const std::function<LaunchPattern()>& make);
   isl::map bound_access(const ParsedAccess& access, uint64_t offset, uint64_t buffer_bytes,
                         const Dim3& grid) const;
   LaunchPattern bind(FootprintId footprint, const std::vector<Binding>& bindings,
                      const std::vector<uint64_t>& buffer_bytes) const;
+  LaunchPattern host_pattern(std::span<const HostAccess> accesses,
+                             const std::vector<BufferId>& buffers) const;
+  void make_unreachable(LaunchSlot slot);
+  std::vector<LaunchSlot> drop_launches(const std::function<bool(LaunchSlot)>& live);
+  std::vector<PatternId> drop_patterns();
+  void drop_footprints();
 
   const IslContext& context_;
-  std::deque<ParsedFootprint> footprints_;
+  const CacheLimits limits_;
+  uint64_t step_ = 0;  // launches and host accesses so far
+
+  std::unordered_map<BufferId, Buffer> buffers_;
+  std::vector<BufferSlot> free_buffers_;
+  BufferSlot next_buffer_ = 0;
+
+  std::unordered_map<FootprintId, ParsedFootprint> footprints_;
   std::unordered_multimap<size_t, FootprintId> footprint_by_hash_;
-  std::deque<LaunchPattern> patterns_;
+  FootprintId next_footprint_ = 0;
+
+  std::unordered_map<PatternId, LaunchPattern> patterns_;
   std::unordered_map<Words, PatternId, WordsHash> pattern_by_key_;
-  std::deque<InternedLaunch> launches_;
-  std::unordered_map<Words, InternedId, WordsHash> launch_by_key_;
+  PatternId next_pattern_ = 0;
+
+  std::deque<InternedLaunch> launches_;  // by LaunchSlot
+  std::vector<uint64_t> serials_;        // by LaunchSlot: which of its occupants this is
+  std::vector<LaunchSlot> free_launches_;
+  std::unordered_map<Words, LaunchSlot, WordsHash> launch_by_key_;
+  InternedId next_launch_ = 0;
+  InternedId next_host_ = 0;
+  size_t unreachable_ = 0;
+
+  // How many of each are too many: the limits, or twice what the last drop() had to leave.
+  static constexpr size_t most_unreachable = 1024;
+  size_t most_unreachable_ = most_unreachable;
+  size_t most_launches_ = limits_.launches;
+  size_t most_patterns_ = limits_.footprints;
+  size_t most_footprints_ = limits_.footprints;
+
+  CacheUse launch_use_;
+  CacheUse footprint_use_;
   Words key_;  // of the launch being looked up: kept, so that a repeat launch allocates nothing
 };
 

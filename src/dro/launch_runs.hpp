@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "dro/types.hpp"
 
@@ -15,6 +16,10 @@ class LaunchRuns {
   bool empty() const { return runs_.empty(); }
   uint64_t size() const { return size_; }
 
+  void clear() {
+    runs_.clear();
+    size_ = 0;
+  }
   void add(LaunchNumber number) { add_run({number, 0, 1}); }
   void add(const LaunchRuns& others) {
     for (const Run& run : others.runs_)
@@ -61,7 +66,7 @@ class LaunchRuns {
     runs_.push_back(run);
   }
 
-  std::vector<Run> runs_;
+  boost::container::small_vector<Run, 1> runs_;  // one run needs no memory of its own
   uint64_t size_ = 0;
 };
 

@@ -35,7 +35,22 @@ void update_superseded(LiveState& state) {
       [](const LiveBytes& live) { return yes(live.last_writes.is_empty()) && !live.read_hull; });
 }
 
+uint64_t hull_hash(const LiveState& state) {
+  Words words;
+  for (const LiveBytes& live : state.buffers) {
+    for (const auto& hull : {live.write_hull, live.read_hull}) {
+      words.push_back(hull ? static_cast<uint64_t>(hull->first) : UINT64_MAX);
+      words.push_back(hull ? static_cast<uint64_t>(hull->last) : UINT64_MAX);
+    }
+  }
+  return WordsHash()(words);
+}
+
 }  // namespace
+
+std::optional<ByteRange> LiveBytes::hull() const {
+  return joined(write_hull, read_hull);
+}
 
 bool LiveState::retired() const {
   return std::all_of(buffers.begin(), buffers.end(),
@@ -55,7 +70,9 @@ LiveState intact_state(const IslContext& context, const LaunchPattern& pattern, 
 
 void retire(LiveBytes& live, const BufferAccess& later, Rule rule) {
   if (rule == Rule::buffer) {
-    if (later.written_hull) erase(live, live.writes);
+    if (!later.written_hull) return;
+    live.writes = live.last_writes = live.fresh_writes = live.writes.subtract(live.writes);
+    update_hulls(live);
     return;
   }
   if (later.written_hull) {
@@ -68,38 +85,60 @@ void retire(LiveBytes& live, const BufferAccess& later, Rule rule) {
   update_hulls(live);
 }
 
-void erase(LiveBytes& live, isl::set bytes) {
-  keep_without(live.writes, bytes);
-  keep_without(live.last_writes, bytes);
-  keep_without(live.fresh_writes, bytes);
-  keep_without(live.reads, bytes);
-  update_hulls(live);
+LiveStateTable::States& LiveStateTable::states_of(PatternId pattern) {
+  const auto [place, added] = states_.try_emplace(pattern);
+  if (added) {
+    LiveState intact = intact_state(context_, launches_.pattern(pattern), rule_);
+    const uint64_t hash = hull_hash(intact);
+    add(place->second, std::move(intact), hash);
+  }
+  return place->second;
 }
 
-std::deque<LiveState>& LiveStateTable::states_of(PatternId pattern) {
-  while (states_.size() <= pattern) {
-    const auto next = static_cast<PatternId>(states_.size());
-    states_.push_back({intact_state(context_, launches_.pattern(next), rule_)});
-  }
-  return states_[pattern];
+uint32_t LiveStateTable::add(States& states, LiveState state, uint64_t hash) {
+  const uint32_t number = states.next++;
+  states.by_number.emplace(number, std::move(state));
+  states.by_hash.emplace(hash, number);
+  return number;
 }
 
 const LiveState& LiveStateTable::state(PatternId pattern, uint32_t number) {
-  return states_of(pattern)[number];
+  return states_of(pattern).by_number.at(number);
 }
 
 uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
   if (state.retired()) return retired;
-  std::deque<LiveState>& known = states_of(pattern);
-  for (uint32_t number = 0; number < known.size(); ++number) {
-    if (std::equal(known[number].buffers.begin(), known[number].buffers.end(),
-                   state.buffers.begin(), equal)) {
-      return number;
+  States& known = states_of(pattern);
+  const uint64_t hash = hull_hash(state);
+  const auto [begin, end] = known.by_hash.equal_range(hash);
+  uint32_t found = retired;
+  for (auto it = begin; it != end; ++it) {
+    const LiveState& candidate = known.by_number.at(it->second);
+    if (std::equal(candidate.buffers.begin(), candidate.buffers.end(), state.buffers.begin(),
+                   equal)) {
+      found = std::min(found, it->second);
     }
   }
+  if (found != retired) return found;
   update_superseded(state);
-  known.push_back(std::move(state));
-  return static_cast<uint32_t>(known.size() - 1);
+  return add(known, std::move(state), hash);
+}
+
+void LiveStateTable::forget_but(const std::function<bool(PatternId, uint32_t)>& needed) {
+  for (auto& [pattern, states] : states_) {
+    const auto goes = [&, id = pattern](uint32_t number) {
+      return number != 0 && !needed(id, number);
+    };
+    std::erase_if(states.by_hash, [&](const auto& entry) { return goes(entry.second); });
+    std::erase_if(states.by_number, [&](const auto& entry) { return goes(entry.first); });
+  }
+}
+
+size_t LiveStateTable::size() const {
+  size_t count = 0;
+  for (const auto& [pattern, states] : states_)
+    count += states.by_number.size();
+  return count;
 }
 
 }  // namespace sluice::dro

@@ -26,8 +26,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "dro/interning.hpp"
@@ -47,6 +48,8 @@ struct LiveBytes {
   std::optional<ByteRange> read_hull;
 
   bool empty() const { return !write_hull && !read_hull; }
+  // hull() is the smallest range that holds both.
+  std::optional<ByteRange> hull() const;
 };
 
 struct LiveState {
@@ -62,9 +65,6 @@ LiveState intact_state(const IslContext& context, const LaunchPattern& pattern, 
 // retire() changes one buffer's live bytes by a later launch's access to the same buffer.
 void retire(LiveBytes& live, const BufferAccess& later, Rule rule);
 
-// erase() forgets accesses to `bytes`: something ordered after all launches wrote them.
-void erase(LiveBytes& live, isl::set bytes);
-
 // LiveStateTable numbers the states of each pattern in the order in which they were first seen;
 // number 0 is intact. Equality is isl's, so the set stays finite where programs repeat.
 class LiveStateTable {
@@ -74,18 +74,32 @@ class LiveStateTable {
   LiveStateTable(const IslContext& context, const LaunchTable& launches, Rule rule)
       : context_(context), launches_(launches), rule_(rule) {}
 
+  // state() is one that number_of() returned and nobody dropped, or 0.
   const LiveState& state(PatternId pattern, uint32_t number);
 
   // number_of() finds or adds a state; `retired` where nothing is left.
   uint32_t number_of(PatternId pattern, LiveState state);
 
+  // forget() drops a pattern's states. forget_but() drops all but state 0 and those for which
+  // `needed(pattern, number)` holds; what comes again gets a new number.
+  void forget(PatternId pattern) { states_.erase(pattern); }
+  void forget_but(const std::function<bool(PatternId, uint32_t)>& needed);
+  size_t size() const;
+
  private:
-  std::deque<LiveState>& states_of(PatternId pattern);
+  // States are those of one pattern, by number, and their numbers by the hash of their hulls.
+  struct States {
+    std::unordered_map<uint32_t, LiveState> by_number;
+    std::unordered_multimap<uint64_t, uint32_t> by_hash;
+    uint32_t next = 0;
+  };
+  States& states_of(PatternId pattern);
+  static uint32_t add(States& states, LiveState state, uint64_t hash);
 
   const IslContext& context_;
   const LaunchTable& launches_;
   Rule rule_;
-  std::deque<std::deque<LiveState>> states_;
+  std::unordered_map<PatternId, States> states_;
 };
 
 }  // namespace sluice::dro

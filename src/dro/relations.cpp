@@ -1,5 +1,6 @@
 #include "dro/relations.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -74,6 +75,12 @@ isl::map shifted(const isl::map& access, uint64_t offset) {
   if (offset == 0) return access;
   const isl::map shift(access.ctx(), fmt::format("{{ A[o] -> A[o + {}] }}", offset));
   return access.apply_range(shift);
+}
+
+std::optional<ByteRange> joined(const std::optional<ByteRange>& a,
+                                const std::optional<ByteRange>& b) {
+  if (!a || !b) return a ? a : b;
+  return ByteRange{std::min(a->first, b->first), std::max(a->last, b->last)};
 }
 
 std::optional<ByteRange> hull(const isl::set& bytes) {

@@ -11,6 +11,7 @@
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
+#include "dro/types.hpp"
 #include "isl/isl-noexceptions.h"
 
 namespace sluice::dro {
@@ -46,12 +47,6 @@ class IslContext {
   isl_ctx* context_;
 };
 
-// ByteRange is a range of bytes, `last` included.
-struct ByteRange {
-  int64_t first = 0;
-  int64_t last = 0;
-};
-
 // yes() is true where isl said so; an error counts as no.
 inline bool yes(const isl::boolean& answer) {
   return answer.is_true();
@@ -81,6 +76,10 @@ Relation coalesced(const Relation& relation) {
   const Relation fewer = relation.coalesce();
   return yes(fewer.is_equal(relation)) ? fewer : relation;
 }
+
+// joined() is the smallest range that holds both.
+std::optional<ByteRange> joined(const std::optional<ByteRange>& a,
+                                const std::optional<ByteRange>& b);
 
 // hull() is the smallest range that holds all bytes; nothing where there are none. A set whose
 // bounds isl cannot tell gives the widest range.

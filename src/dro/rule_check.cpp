@@ -1,6 +1,8 @@
 #include "dro/rule_check.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,22 +10,25 @@
 
 namespace sluice::dro {
 
-std::optional<std::string> RuleCheck::launch(LaunchNumber number, InternedId interned,
-                                             const RuleEngine& engine,
+const std::string& RuleCheck::kernel(LaunchSlot launch) const {
+  const LaunchPattern& pattern = launches_.pattern(launches_.launch(launch).pattern);
+  return launches_.footprint(*pattern.footprint).kernel;
+}
+
+std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot launch,
                                              std::span<const Dependence> found) {
-  Past& now = past_.emplace_back(Past{number, interned, {}});
+  Past& now = past_.emplace_back(Past{number, kernel(launch), {}});
   for (const Dependence& dependence : found) {
-    now.masters.emplace_back(dependence.master, engine.relation(*dependence.dro));
+    now.masters.emplace_back(dependence.master,
+                             static_cast<const DroRecord*>(dependence.dro)->relation);
   }
   if (past_.size() > longest_chain) past_.pop_front();
 
   std::optional<std::string> lost;
-  exact_.launch(number, interned, [&](LaunchNumber master, const Dro* dro) {
-    seen_.resize(exact_.dro_count());
-    if (lost || seen_[dro->id]) return;
-    seen_[dro->id] = true;
-    if (master >= past_.front().number && !implied(master, exact_.relation(*dro))) {
-      lost = sentence(master, *dro);
+  exact_.launch(number, launch, [&](uint64_t master, const DroRecord& dro) {
+    if (dro.host_master || lost || std::exchange(dro.used, true)) return;
+    if (master >= past_.front().number && !implied(master, dro.relation)) {
+      lost = sentence(master, dro);
     }
   });
   return lost;
@@ -50,16 +55,14 @@ bool RuleCheck::implied(LaunchNumber master, const isl::map& edges) const {
 }
 
 std::string RuleCheck::sentence(LaunchNumber master, const Dro& dro) const {
-  const auto kernel = [&](InternedId launch) -> const std::string& {
-    return launches_.footprint(launches_.pattern(launches_.launch(launch).pattern).footprint)
-        .kernel;
-  };
+  const auto earlier = std::find_if(past_.begin(), past_.end(),
+                                    [=](const Past& past) { return past.number == master; });
+  const std::string& earlier_kernel = earlier->kernel;
   return fmt::format(
       "the buffer rule loses a dependence: launch {} ({}) has to wait for launch {} ({}) because "
       "of "
       "{}, and does not; the results may be wrong, use the exact rule",
-      past_.back().number, kernel(dro.slave), master, kernel(dro.master),
-      hazard_names(dro.hazards));
+      past_.back().number, past_.back().kernel, master, earlier_kernel, hazard_names(dro.hazards));
 }
 
 }  // namespace sluice::dro

@@ -10,20 +10,36 @@ namespace {
 // named as masters, because a read may see their bytes.
 constexpr uint64_t most_superseded = 64;
 
-uint64_t pair_key(uint32_t high, uint32_t low) {
-  return (uint64_t{high} << 32) | low;
-}
+// So many transitions are searched one by one.
+constexpr size_t few_transitions = 16;
 
 }  // namespace
 
-const RuleEngine::Transition& RuleEngine::resolve(StateId state, InternedId slave) {
-  const uint64_t key = pair_key(state, slave);
-  const auto known = transitions_.find(key);
-  if (known != transitions_.end()) return known->second;
-  return transitions_.emplace(key, find_transition(state, slave)).first->second;
+const RuleEngine::Transition& RuleEngine::search(Node& node, StateId state, LaunchSlot slave) {
+  std::vector<Transition>& known = node.transitions;
+  size_t place = known.size();
+  if (known.size() <= few_transitions) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [=](const Transition& each) { return each.state == state; });
+    place = static_cast<size_t>(found - known.begin());
+  } else if (const auto found = node.place_of.find(state); found != node.place_of.end()) {
+    place = found->second;
+  }
+  if (place == known.size()) {
+    known.push_back(find_transition(state, slave));
+    ++transition_count_;
+    if (known.size() == few_transitions + 1) {
+      for (size_t i = 0; i < known.size(); ++i)
+        node.place_of[known[i].state] = i;
+    } else if (known.size() > few_transitions) {
+      node.place_of[state] = place;
+    }
+  }
+  node.cursor = place + 1;
+  return known[place];
 }
 
-RuleEngine::Transition RuleEngine::find_transition(StateId state, InternedId slave) {
+RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot slave) {
   const State& from = states_[state];
   const InternedLaunch& master = launches_.launch(from.launch);
   const InternedLaunch& later = launches_.launch(slave);
@@ -36,88 +52,154 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, InternedId sla
   }
   const PairResult& result = builder_.resolve(pair);
   Transition transition;
+  transition.state = state;
   if (result.hazards.any()) transition.dro = make_dro(from, slave, result);
   transition.next = state_id(from.launch, result.next_state);
   return transition;
 }
 
-const Dro* RuleEngine::make_dro(const State& state, InternedId slave, const PairResult& pair) {
-  Dro dro;
-  dro.id = static_cast<DroId>(dros_.size());
-  dro.master = state.launch;
-  dro.slave = slave;
-  dro.master_state = state.number;
-  dro.hazards = pair.hazards;
-  dro.retires_master = pair.retires_master;
+std::unique_ptr<DroRecord> RuleEngine::make_dro(const State& state, LaunchSlot slave,
+                                                const PairResult& pair) {
+  const InternedLaunch& master = launches_.launch(state.launch);
+  auto dro = std::make_unique<DroRecord>();
+  dro->master = master.id;
+  dro->slave = launches_.launch(slave).id;
+  dro->master_state = state.number;
+  dro->hazards = pair.hazards;
+  dro->retires_master = pair.retires_master;
   for (uint32_t i : pair.meeting)
-    dro.buffers.push_back(launches_.launch(state.launch).buffers[i]);
-  std::sort(dro.buffers.begin(), dro.buffers.end());
-  dro.edges = pair.edges;
-  relations_.push_back(pair.relation);
-  const Dro* made = &dros_.emplace_back(std::move(dro));
-  if (observer_ != nullptr) observer_->on_dro(*made);
-  return made;
+    dro->buffers.push_back(master.buffers[i]);
+  std::sort(dro->buffers.begin(), dro->buffers.end());
+  dro->host_master = master.host;
+  if (master.host || launches_.launch(slave).host) return dro;
+  dro->id = next_dro_++;
+  dro->edges = pair.edges;
+  dro->edge_count = pair.edge_count;
+  dro->relation = pair.relation;
+  if (observer_ != nullptr) observer_->on_dro(*dro);
+  return dro;
 }
 
-StateId RuleEngine::state_id(InternedId launch, uint32_t number) {
+StateId RuleEngine::state_id(LaunchSlot launch, uint32_t number) {
   if (number == LiveStateTable::retired) return retired_state;
-  const auto [place, added] =
-      state_by_key_.emplace(pair_key(launch, number), static_cast<StateId>(states_.size()));
-  if (added) {
-    const InternedLaunch& interned = launches_.launch(launch);
-    const LiveState& left = builder_.states().state(interned.pattern, number);
-    State state{launch, number, {}, left.superseded};
-    for (size_t i = 0; i < interned.buffers.size(); ++i) {
-      if (!left.buffers[i].empty()) state.buffers.push_back(interned.buffers[i]);
-    }
-    states_.push_back(std::move(state));
+  if (nodes_.size() <= launch) nodes_.resize(launch + 1);
+  const auto [known, added] = nodes_[launch].states.try_emplace(number);
+  if (!added) return known->second;
+  const InternedLaunch& interned = launches_.launch(launch);
+  const LiveState& left = builder_.states().state(interned.pattern, number);
+  State state{launch, number, {}, left.superseded, false};
+  for (const BufferPlace& touched : interned.places) {
+    const auto place = std::find(interned.buffers.begin(), interned.buffers.end(), touched.buffer);
+    const auto hull = left.buffers[static_cast<size_t>(place - interned.buffers.begin())].hull();
+    if (hull) state.places.push_back({touched.buffer, touched.slot, *hull});
   }
-  return place->second;
+  StateId id = static_cast<StateId>(states_.size());
+  if (free_states_.empty()) {
+    states_.push_back(std::move(state));
+  } else {
+    id = free_states_.back();
+    free_states_.pop_back();
+    states_[id] = std::move(state);
+  }
+  known->second = id;
+  return id;
 }
 
 void RuleEngine::apply_changes() {
   // All groups are taken out before any is put back: one may move to where another came from.
   moving_.clear();
   for (const StateChange& change : changes_) {
-    moving_.push_back(live_.detach(change.from, states_[change.from].buffers));
+    if (change.to == retired_state) {
+      live_.retire(change.from);
+    } else {
+      moving_.push_back(live_.detach(change.from));
+    }
   }
-  for (size_t i = 0; i < changes_.size(); ++i) {
-    if (changes_[i].to != retired_state) attach(changes_[i].to, moving_[i]);
+  auto moved = moving_.begin();
+  for (const StateChange& change : changes_) {
+    if (change.to == retired_state) continue;
+    const State& state = states_[change.to];
+    live_.attach(change.to, state.places, *moved++,
+                 state.superseded ? most_superseded : UINT64_MAX);
   }
 }
 
-void RuleEngine::add_live(LaunchNumber number, InternedId interned) {
-  const StateId state = state_id(interned, 0);
-  if (states_[state].buffers.empty()) return;
-  LaunchRuns launch;
-  launch.add(number);
-  attach(state, launch);
+bool RuleEngine::live(LaunchSlot slot) const {
+  if (slot >= nodes_.size()) return false;
+  const auto& states = nodes_[slot].states;
+  return std::any_of(states.begin(), states.end(),
+                     [this](const auto& state) { return live_.live(state.second); });
 }
 
-void RuleEngine::attach(StateId state, const LaunchRuns& launches) {
-  live_.attach(state, states_[state].buffers, launches,
-               states_[state].superseded ? most_superseded : UINT64_MAX);
+void RuleEngine::free_state(StateId state) {
+  live_.forget(state);
+  states_[state] = {};
+  states_[state].free = true;
+  free_states_.push_back(state);
 }
 
-void RuleEngine::host_write(BufferId buffer, const ByteRange& bytes) {
-  changes_.clear();
-  for (StateId state : live_.states_on(buffer)) {
-    const StateId next = after_host_write(state, buffer, bytes);
-    if (next != state) changes_.push_back({state, next});
+void RuleEngine::drop(const LaunchTable::Dropped& dropped) {
+  for (const LaunchSlot slot : dropped.launches) {
+    if (slot >= nodes_.size()) continue;
+    // In order of their numbers, so that a replay hands freed numbers out in the same order.
+    std::vector<StateId> states;
+    for (const auto& [number, state] : nodes_[slot].states)
+      states.push_back(state);
+    std::sort(states.begin(), states.end());
+    for (const StateId state : states)
+      free_state(state);
+    nodes_[slot] = {};
   }
-  apply_changes();
+  drop_transitions();
+  if (states_.size() - free_states_.size() > most_states_) drop_states();
+  most_states_ = std::max<size_t>(2 * limits_.launches, 2 * (states_.size() - free_states_.size()));
+  most_transitions_ = std::max<size_t>(8 * limits_.launches, 2 * transition_count_);
+  builder_.drop(dropped.patterns, [this](PatternId pattern, uint32_t number) {
+    return std::any_of(states_.begin(), states_.end(), [&](const State& state) {
+      return !state.free && state.number == number &&
+             launches_.launch(state.launch).pattern == pattern;
+    });
+  });
 }
 
-StateId RuleEngine::after_host_write(StateId state, BufferId buffer, const ByteRange& bytes) {
-  const std::tuple key{state, buffer, bytes.first, bytes.last};
-  const auto known = host_writes_.find(key);
-  if (known != host_writes_.end()) return known->second;
-  const InternedLaunch& interned = launches_.launch(states_[state].launch);
-  const auto place = std::find(interned.buffers.begin(), interned.buffers.end(), buffer);
-  LiveState left = builder_.states().state(interned.pattern, states_[state].number);
-  erase(left.buffers[place - interned.buffers.begin()], byte_set(context_, bytes));
-  const uint32_t number = builder_.states().number_of(interned.pattern, std::move(left));
-  return host_writes_.emplace(key, state_id(states_[state].launch, number)).first->second;
+// Transitions of states that are gone go. Where there are too many, so do all from states that are
+// not live now; pairs that isl has computed are remembered elsewhere.
+void RuleEngine::drop_transitions() {
+  const bool too_many = transition_count_ > most_transitions_;
+  const auto gone = [&](const Transition& transition) {
+    return states_[transition.state].free ||
+           (transition.next != retired_state && states_[transition.next].free) ||
+           (too_many && !live_.live(transition.state));
+  };
+  transition_count_ = 0;
+  for (Node& node : nodes_) {
+    std::erase_if(node.transitions, gone);
+    node.place_of.clear();
+    if (node.transitions.size() > few_transitions) {
+      for (size_t i = 0; i < node.transitions.size(); ++i)
+        node.place_of[node.transitions[i].state] = i;
+    }
+    transition_count_ += node.transitions.size();
+  }
+}
+
+// States go that are not live and that no launch is remembered to meet or to leave.
+void RuleEngine::drop_states() {
+  std::vector<bool> needed(states_.size());
+  for (const Node& node : nodes_) {
+    if (node.has_intact) needed[node.intact] = true;
+    for (const Transition& transition : node.transitions) {
+      if (!live_.live(transition.state)) continue;
+      needed[transition.state] = true;
+      if (transition.next != retired_state) needed[transition.next] = true;
+    }
+  }
+  for (StateId id = 0; id < states_.size(); ++id) {
+    if (states_[id].free || needed[id] || live_.live(id)) continue;
+    nodes_[states_[id].launch].states.erase(states_[id].number);
+    free_state(id);
+  }
+  drop_transitions();
 }
 
 }  // namespace sluice::dro

@@ -10,6 +10,7 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "dro/cache_limits.hpp"
 #include "dro/edge_table.hpp"
 #include "dro/types.hpp"
 
@@ -37,7 +38,8 @@ class DependenceTracker {
  public:
   // `observer` (may be null, must outlive the tracker) is told of everything new: it writes the
   // journal, or compares with one.
-  explicit DependenceTracker(Rule rule, Observer* observer = nullptr);
+  explicit DependenceTracker(Rule rule, Observer* observer = nullptr,
+                             const CacheLimits& limits = {});
   ~DependenceTracker();
 
   void buffer_created(BufferId buffer, uint64_t bytes);
@@ -48,6 +50,8 @@ class DependenceTracker {
   // An error where a relation's text is not a relation over this footprint's grid. Opaque
   // footprints are not accepted: call opaque_launch() for their launches.
   Result<FootprintId> add_footprint(const analysis::Footprint& footprint);
+  // has_footprint() is false once the footprint was evicted: add it again before its next launch.
+  bool has_footprint(FootprintId id) const;
 
   // launch() appends this launch's dependences on live earlier launches to `dependences`, in
   // ascending order of master, and makes it live itself.
@@ -58,8 +62,14 @@ class DependenceTracker {
   void opaque_launch(LaunchNumber number, const std::string& reason);
 
   // host_write() says that a copy or memset, ordered after all earlier launches, overwrote bytes
-  // [begin, end) of a buffer: accesses to them are retired. host_read() needs no call.
+  // [begin, end) of a buffer: accesses to them are retired, and it is itself a live writer of them.
+  // host_read() needs no call.
   void host_write(BufferId buffer, uint64_t begin, uint64_t end);
+
+  // host_dependences() are the host writes, counted from 1, that the last launch depends on, in
+  // ascending order. The driver orders them; they count in no figure of launches. Valid until the
+  // next launch.
+  std::span<const HostDependence> host_dependences() const;
 
   const EdgeTable& edge_table(EdgeTableId id) const;
 
@@ -73,6 +83,11 @@ class DependenceTracker {
     uint64_t resolved = 0;  // dependences found
     uint64_t edge_tables = 0;
     uint64_t edges = 0;  // block edges of all dependences found
+    // Use of the caches: interned launches (host writes included), pairs that isl was asked for,
+    // footprints.
+    CacheUse launch_cache;
+    CacheUse pair_cache;
+    CacheUse footprint_cache;
   };
   const Counters& counters() const;
 

@@ -10,14 +10,24 @@
 namespace sluice::dro {
 
 // LaunchNumber counts the program's launches from 1 in the order of its calls, passed-through
-// ones included. BufferId names one allocation and is never used again. The other ids count from
-// 0 in the order in which the tracker first saw their content.
+// ones included; HostNumber counts copies, memsets and other accesses by the host, from 1 as well.
+// BufferId names one allocation and is never used again. The other ids count from 0 in the order in
+// which the tracker first saw their content; content that a cache dropped and that comes again gets
+// a new one.
 using LaunchNumber = uint64_t;
 using BufferId = uint64_t;
+using HostNumber = uint64_t;
 using FootprintId = uint32_t;
 using InternedId = uint32_t;
 using DroId = uint32_t;
 using EdgeTableId = uint32_t;
+
+// ByteRange is a range of bytes of one buffer, `last` included.
+struct ByteRange {
+  int64_t first = 0;
+  int64_t last = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
 
 // Rule is how writes retire earlier accesses.
 enum class Rule {
@@ -54,11 +64,30 @@ struct Dro {
   EdgeTableId edges = 0;
 };
 
+// HostAccess is what the host (a copy, a memset, a mapped write) does to bytes [begin, end) of one
+// buffer.
+struct HostAccess {
+  BufferId buffer = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool writes = false;  // else it reads
+  friend bool operator==(const HostAccess&, const HostAccess&) = default;
+};
+
+// HostDependence says that a launch touches bytes that the host touched before it (`number` is the
+// host's), or the other way round (`number` is the launch's). The driver orders both; the launch
+// waits as a whole.
+struct HostDependence {
+  uint64_t number = 0;
+  Hazards hazards;
+  friend bool operator==(const HostDependence&, const HostDependence&) = default;
+};
+
 // Dependence is one use of a DRO: launch `slave` waits for launch `master`.
 struct Dependence {
   LaunchNumber master = 0;
   LaunchNumber slave = 0;
-  const Dro* dro = nullptr;  // owned by the tracker, stable for its life
+  const Dro* dro = nullptr;  // owned by the tracker, valid until its next launch or host access
   bool hit = false;          // the DRO had been resolved before
 };
 

@@ -89,7 +89,11 @@ const char* Runtime::State::read_arguments(const LaunchCall& call,
 
 const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
   const auto found = kernel.footprints.find(shape_);
-  if (found != kernel.footprints.end()) return found->second;
+  if (found != kernel.footprints.end()) {
+    const CachedFootprint& known = found->second;
+    if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return known;
+    kernel.footprints.erase(found);  // the tracker evicted it
+  }
   const analysis::Footprint footprint = kernel.model->footprint(shape_);
   CachedFootprint cached;
   cached.opaque_reason = footprint.opaque_reason;

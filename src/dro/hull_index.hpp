@@ -1,0 +1,129 @@
+// Which states touch some bytes of one buffer: an index of byte hulls.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <boost/icl/interval_map.hpp>
+
+#include "dro/types.hpp"
+
+namespace sluice::dro {
+
+// StateId numbers the pairs (interned launch, what is left of it).
+using StateId = uint32_t;
+constexpr StateId retired_state = UINT32_MAX;
+
+// HullIndex holds states by their hulls. A few are simply listed, which is quickest; more lie in a
+// Boost.ICL interval map. A hull that crosses many intervals of the map stays in the list: so the
+// map holds at most `most_crossed` entries for each state. Not thread-safe.
+class HullIndex {
+ public:
+  size_t size() const { return listed_.size() + mapped_; }
+
+  void insert(StateId state, const ByteRange& hull) {
+    if (listed_.size() < most_listed) {
+      listed_.push_back({hull, state});
+      return;
+    }
+    if (mapped_ == 0) map_listed();
+    insert_beyond_few({hull, state});
+  }
+
+  // erase() takes out a state that was inserted with this hull.
+  void erase(StateId state, const ByteRange& hull) {
+    const auto place = std::find_if(listed_.begin(), listed_.end(),
+                                    [&](const Entry& entry) { return entry.state == state; });
+    if (place != listed_.end()) {
+      listed_.erase(place);
+    } else {
+      map_.subtract({interval(hull), States{{state}}});
+      --mapped_;
+    }
+  }
+
+  // visit() calls visitor(state) for each state whose hull meets `bytes`; for some more than once.
+  // The visitor must not change the index.
+  template <class Visitor>
+  void visit(const ByteRange& bytes, Visitor&& visitor) const {
+    for (const Entry& entry : listed_) {
+      if (entry.hull.first <= bytes.last && bytes.first <= entry.hull.last) visitor(entry.state);
+    }
+    if (mapped_ == 0) return;
+    const auto [begin, end] = map_.equal_range(interval(bytes));
+    for (auto it = begin; it != end; ++it) {
+      for (const StateId state : it->second.ids)
+        visitor(state);
+    }
+  }
+
+  template <class Visitor>
+  void visit_all(Visitor&& visitor) const {
+    constexpr int64_t widest = std::numeric_limits<int64_t>::max();
+    visit({-widest, widest}, visitor);
+  }
+
+ private:
+  static constexpr size_t most_listed = 32;
+  static constexpr ptrdiff_t most_crossed = 64;
+
+  struct Entry {
+    ByteRange hull;
+    StateId state;
+  };
+  // States is a sorted set, as a value that ICL can add and subtract.
+  struct States {
+    std::vector<StateId> ids;
+    States& operator+=(const States& others) {
+      for (const StateId state : others.ids) {
+        const auto place = std::lower_bound(ids.begin(), ids.end(), state);
+        if (place == ids.end() || *place != state) ids.insert(place, state);
+      }
+      return *this;
+    }
+    States& operator-=(const States& others) {
+      for (const StateId state : others.ids) {
+        const auto place = std::lower_bound(ids.begin(), ids.end(), state);
+        if (place != ids.end() && *place == state) ids.erase(place);
+      }
+      return *this;
+    }
+    friend bool operator==(const States&, const States&) = default;
+  };
+  using Map = boost::icl::interval_map<int64_t, States>;
+
+  // A hull's last byte may be the largest number there is, for which no end can be written.
+  static Map::interval_type interval(const ByteRange& bytes) {
+    const int64_t last = std::min(bytes.last, std::numeric_limits<int64_t>::max() - 1);
+    return Map::interval_type::right_open(bytes.first, last + 1);
+  }
+
+  void map_listed() {
+    std::vector<Entry> entries;
+    std::swap(entries, listed_);
+    for (const Entry& entry : entries)
+      insert_beyond_few(entry);
+  }
+
+  void insert_beyond_few(const Entry& entry) {
+    const auto [begin, end] = map_.equal_range(interval(entry.hull));
+    ptrdiff_t crossed = 0;
+    for (auto it = begin; it != end && crossed <= most_crossed; ++it)
+      ++crossed;
+    if (crossed > most_crossed) {
+      listed_.push_back(entry);
+    } else {
+      map_.add({interval(entry.hull), States{{entry.state}}});
+      ++mapped_;
+    }
+  }
+
+  std::vector<Entry> listed_;
+  Map map_;
+  size_t mapped_ = 0;
+};
+
+}  // namespace sluice::dro
