@@ -29,6 +29,19 @@ INSTANTIATE_TEST_SUITE_P(Samples, Sample,
                                          "heat3d --size 32 --iterations 9 --block 8,4,4",
                                          "wave --size 100 --iterations 17 --block 16,16"));
 
+// Launches whose dependences are all new stop being followed, by count: the answers stay, and the
+// journal says why.
+TEST(EndlessElimination, PassesThroughOnceFollowingCostsMoreThanItGains) {
+  const std::vector<std::string> command = sample_command("elimination --size 48 --block 16,16");
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  const std::string plain = sample_checksum(sluice_run({"--off"}, command));
+  EXPECT_EQ(sample_checksum(sluice_run({"--journal", journal}, command)), plain);
+  EXPECT_GT(inspect_figures(journal)["passed_through"]["count"], 0);
+  const Outcome replayed = run({build_path("bin/sluice"), "replay", journal});
+  EXPECT_EQ(replayed.output, "identical\n") << replayed.errors;
+}
+
 struct Known {
   const char* command;
   // "MASTER SLAVE EDGES", launches by number, in the order of the journal.
