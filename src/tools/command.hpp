@@ -23,6 +23,7 @@ void add_run_command(CLI::App& app, int* status);
 void add_inspect_command(CLI::App& app, int* status);
 void add_replay_command(CLI::App& app, int* status);
 void add_explain_command(CLI::App& app, int* status);
+void add_footprints_command(CLI::App& app, int* status);
 
 // mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` where the user left
 // it out: options behind the program are the program's own.
