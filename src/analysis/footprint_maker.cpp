@@ -18,24 +18,28 @@ constexpr size_t most_touches_times_blocks = 16'384;
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
                                                               const ShapeFamily& family,
-                                                              Passes& passes) {
+                                                              Passes& passes,
+                                                              std::string& refusal) {
   if (form.touches.size() > most_touches_for_polly ||
       form.touches.size() * kernel.function->size() > most_touches_times_blocks) {
+    refusal = "stands in too large a kernel to describe exactly";
     return std::nullopt;
   }
   polly::Scop* scop = passes.scop(*kernel.function);
   if (scop == nullptr) return std::nullopt;
   const PlacedTouches placed =
       place_by_polly(*scop, kernel, form, family, passes.scalar_evolution(*kernel.function));
-  if (!placed.refusal.empty()) return std::nullopt;
+  refusal = placed.refusal;
+  if (!refusal.empty()) return std::nullopt;
   return assemble(scop->getIslCtx(), form, placed.touches);
 }
 
 std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
-                                                 const ShapeFamily& family, Passes& passes) {
+                                                 const ShapeFamily& family, Passes& passes,
+                                                 const std::string& refusal) {
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
   PlacedTouches placed = place_by_ranges(context.get(), kernel, form, family,
-                                         passes.scalar_evolution(*kernel.function));
+                                         passes.scalar_evolution(*kernel.function), refusal);
   if (auto arguments = assemble(context.get(), form, placed.touches)) return *arguments;
   for (PlacedTouch& touch : placed.touches)
     touch.bytes = isl::map();
@@ -59,10 +63,11 @@ Footprint FootprintMaker::make(const ShapeFamily& family) {
     return footprint;
   }
   const Specialised kernel = specialise(form_, family, passes_);
-  if (auto arguments = exact_arguments(form_, kernel, family, passes_)) {
+  std::string refusal;
+  if (auto arguments = exact_arguments(form_, kernel, family, passes_, refusal)) {
     footprint.arguments = std::move(*arguments);
   } else {
-    footprint.arguments = bounded_arguments(form_, kernel, family, passes_);
+    footprint.arguments = bounded_arguments(form_, kernel, family, passes_, refusal);
   }
   passes_.clear();
   kernel.function->eraseFromParent();

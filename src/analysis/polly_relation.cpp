@@ -9,45 +9,18 @@
 #include <isl/local_space.h>
 #include <isl/map.h>
 #include <isl/set.h>
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <polly/ScopInfo.h>
 
-#include "ptx/lift.hpp"
+#include "analysis/widening_reason.hpp"
 
 namespace sluice::analysis {
 namespace {
 
 using namespace llvm;
 
-// cause_of() is the first unknown value that `value` depends on, in words.
-std::string cause_of(Value* value, const AccessForm& form) {
-  SmallVector<Value*> pending{value};
-  SmallPtrSet<Value*, 32> seen;
-  for (size_t next = 0; next < pending.size() && next < 4096; ++next) {
-    auto* instruction = dyn_cast<Instruction>(pending[next]);
-    if (instruction == nullptr || !seen.insert(instruction).second) continue;
-    auto* call = dyn_cast<CallInst>(instruction);
-    if (call && call->getCalledFunction() &&
-        call->getCalledFunction()->getName().starts_with(unknown_prefix)) {
-      const auto number = cast<ConstantInt>(call->getArgOperand(0))->getZExtValue();
-      const UnknownValue& unknown = form.unknowns[number];
-      if (unknown.line == 0) return unknown.source;
-      return fmt::format("a value {} at PTX line {}", unknown.source, unknown.line);
-    }
-    pending.append(instruction->op_begin(), instruction->op_end());
-  }
-  return {};
-}
-
-std::string reason_for(const StoreInst& store, const AccessForm& form, uint32_t touch) {
-  const uint32_t line = form.touches[touch].line;
-  const std::string cause = cause_of(Specialised::offset_of(store), form);
-  if (cause.empty()) {
-    return fmt::format("the address at PTX line {} is not an affine function of the indices", line);
-  }
-  return fmt::format("the address at PTX line {} depends on {}", line, cause);
-}
+// What is said of an address for which no value from memory is to blame.
+constexpr const char* not_affine = "is not an affine function of the indices";
 
 std::string guard_reason(const AccessForm& form, uint32_t touch) {
   return fmt::format("the access at PTX line {} happens under a condition on data",
@@ -65,10 +38,11 @@ void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouch
 
 PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t touch,
                            const Specialised& kernel, const AccessForm& form,
-                           const ShapeFamily& family, ScalarEvolution& evolution) {
+                           const ShapeFamily& family, ScalarEvolution& evolution,
+                           const std::string& otherwise = not_affine) {
   PlacedTouch placed;
   placed.touch = touch;
-  placed.reason = reason_for(store, form, touch);
+  placed.reason = address_reason(*Specialised::offset_of(store), form, touch, otherwise);
   if (auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution)) {
     bounds->high += form.touches[touch].bytes - 1;
     placed.bytes = bounded_bytes(context, *bounds, family);
@@ -100,7 +74,7 @@ class PollyReader {
   PlacedTouches read() {
     PlacedTouches placed;
     if (!assumptions_hold()) {
-      placed.refusal = "index arithmetic may wrap around in this launch";
+      placed.refusal = "may wrap around in this launch";
       return placed;
     }
     for (polly::ScopStmt& statement : scop_) {
@@ -119,7 +93,7 @@ class PollyReader {
       placed.touches.push_back(std::move(together));
     }
     if (isl_ctx_last_error(scop_.getIslCtx().get()) != isl_error_none) {
-      return {{}, "the exact relation takes too long to compute"};
+      return {{}, "takes too long to describe exactly"};
     }
     add_any_byte(kernel_, form_, placed);
     return placed;
@@ -195,7 +169,9 @@ class PollyReader {
     }
     const isl::map places = by_block(bytes.range().intersect_params(box_));
     if (access.isAffine() && !places.is_null()) {
-      placed.touches.push_back({number, places, false, false, reason_for(store, form_, number)});
+      placed.touches.push_back(
+          {number, places, false, false,
+           address_reason(*Specialised::offset_of(store), form_, number, not_affine)});
       return;
     }
     PlacedTouch touch =
@@ -302,14 +278,16 @@ PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const
 }
 
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
-                              const ShapeFamily& family, llvm::ScalarEvolution& evolution) {
+                              const ShapeFamily& family, llvm::ScalarEvolution& evolution,
+                              const std::string& refusal) {
+  const std::string otherwise = refusal.empty() ? not_affine : refusal;
   PlacedTouches placed;
   for (Instruction& instruction : instructions(*kernel.function)) {
     auto* store = dyn_cast<StoreInst>(&instruction);
     if (store == nullptr) continue;
     if (const auto touch = Specialised::touch_of(*store)) {
       placed.touches.push_back(
-          place_by_range(context, *store, *touch, kernel, form, family, evolution));
+          place_by_range(context, *store, *touch, kernel, form, family, evolution, otherwise));
     }
   }
   add_any_byte(kernel, form, placed);

@@ -15,8 +15,8 @@ class Scop;
 
 namespace sluice::analysis {
 
-// PollyRelations is what Polly says of every touch of a kernel. `refusal` is why it says nothing
-// that holds for this launch; the touches are then those of the ranges of scalar evolution.
+// PlacedTouches is what is known of every touch of a kernel. `refusal` is why Polly says nothing
+// that holds for this launch, said of an address: "may wrap around in this launch".
 struct PlacedTouches {
   std::vector<PlacedTouch> touches;
   std::string refusal;
@@ -28,8 +28,9 @@ struct PlacedTouches {
 PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
                              const ShapeFamily& family, llvm::ScalarEvolution& evolution);
 
-// place_by_ranges() places every touch by the range of its offset alone.
+// place_by_ranges() places every touch by the range of its offset alone. `refusal` is Polly's.
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
-                              const ShapeFamily& family, llvm::ScalarEvolution& evolution);
+                              const ShapeFamily& family, llvm::ScalarEvolution& evolution,
+                              const std::string& refusal = {});
 
 }  // namespace sluice::analysis

@@ -101,6 +101,15 @@ TEST(WidenedFootprints, IndicesThatWrapAround) {
   EXPECT_FALSE(footprint.arguments[0].must_writes.present());
 }
 
+TEST(WidenedFootprints, ReasonsTellALoadedIndexFromALoadedLoopBoundAndAWrap) {
+  const Footprint rows = footprint_of("csr", {4}, {8}, {30});
+  EXPECT_THAT(rows.arguments[2].reads.reason,
+              HasSubstr("moves in a loop whose bounds depend on a value loaded from memory"));
+  EXPECT_THAT(rows.arguments[3].reads.reason, HasSubstr("depends on a value loaded from memory"));
+  const Footprint wrapping = footprint_of("wrap_around", {4}, {8}, {2'000'000'000, 5});
+  EXPECT_THAT(wrapping.arguments[0].may_writes.reason, HasSubstr("may wrap around"));
+}
+
 TEST(WidenedFootprints, OneOfTwoPointers) {
   const Footprint footprint = footprint_of("choose_pointer", {4}, {8}, {30});
   for (const ArgumentFootprint& argument : footprint.arguments) {
