@@ -19,11 +19,15 @@ class BlockRunner {
                    uint32_t first_block, uint32_t block_count, void* scratch) = 0;
 };
 
-// LaunchSlot is one launch of a window.
+struct DeviceCode;  // cuda/device_tables.hpp
+
+// LaunchSlot is one launch of a window. A host worker runs `code`, a GPU's `device`.
 struct LaunchSlot {
   SluiceBlockCode code = {};
   const SluiceBlockLaunch* launch = nullptr;  // outlives the window's execution
   BlockRunner* runner = nullptr;              // null: code.function is called directly
+  const DeviceCode* device = nullptr;
+  uint32_t parameter_bytes = 0;  // of launch->parameters; read for a GPU only
   uint32_t block_count = 0;
   uint32_t blocks_per_task = 1;
   uint32_t first_flag = 0;        // flag of its task 0; task i has flag first_flag + i

@@ -1,20 +1,17 @@
 // Every kernel of the corpus, rewritten, is assembled by ptxas for each architecture, and costs
 // few registers more than the kernel that it came from.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "megakernel/assemble.hpp"
 #include "megakernel/cuda/body.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
@@ -23,36 +20,6 @@ namespace sluice::megakernel {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Cost {
-  int registers = 0;
-  int stack = 0;
-};
-
-// assemble() returns what ptxas says of each entry, and adds a failure where it refuses the text.
-std::map<std::string, Cost> assemble(const fs::path& file, unsigned architecture) {
-  const std::string command = fmt::format("{} -v -arch=sm_{} -o /dev/null {} 2>&1", SLUICE_PTXAS,
-                                          architecture, file.string());
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::map<std::string, Cost> costs;
-  std::string all;
-  std::string entry;
-  std::smatch match;
-  std::array<char, 4096> line{};
-  static const std::regex compiling("Compiling entry function '([^']*)'");
-  static const std::regex registers("Used ([0-9]+) registers");
-  static const std::regex stack("([0-9]+) bytes stack frame");
-  while (fgets(line.data(), line.size(), pipe.get()) != nullptr) {
-    const std::string text = line.data();
-    all += text;
-    if (std::regex_search(text, match, compiling)) entry = match[1];
-    if (std::regex_search(text, match, stack)) costs[entry].stack = std::stoi(match[1]);
-    if (std::regex_search(text, match, registers)) costs[entry].registers = std::stoi(match[1]);
-  }
-  EXPECT_EQ(all.find("error"), std::string::npos) << command << "\n" << all;
-  EXPECT_FALSE(costs.empty()) << command << "\n" << all;
-  return costs;
-}
 
 // An entry of the kernel's name that runs one block of the body, as a worker does.
 std::string worker_of(const TaskBody& body, const std::string& kernel) {
@@ -103,7 +70,7 @@ Rewritten rewrite_all(const ptx::Module& module) {
   return result;
 }
 
-class AssembledBodies : public testing::TestWithParam<unsigned> {};
+class AssembledBodies : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(AssembledBodies, CostFewRegistersAndNoStack) {
   const unsigned architecture = GetParam();
@@ -123,20 +90,16 @@ TEST_P(AssembledBodies, CostFewRegistersAndNoStack) {
     for (const std::string& refusal : rewritten.refusals)
       std::printf("refused: %s: %s\n", name.c_str(), refusal.c_str());
     if (rewritten.kernels.empty()) continue;
-    const fs::path path =
-        fs::path(testing::TempDir()) / fmt::format("sluice_bodies_{}_{}", architecture, name);
-    std::ofstream(path) << rewritten.text;
-    const auto after = assemble(path, architecture);
+    const auto after = testing::assemble_text(rewritten.text, "bodies_" + name, architecture);
     // Debug code is compiled without optimisation and says nothing of the rewriter's cost.
     const bool is_debug = name.find("_debug") != std::string::npos;
-    const auto before = is_debug ? after : assemble(file.path(), architecture);
+    const auto before = is_debug ? after : testing::assemble(file.path().string(), architecture);
     for (const std::string& kernel : rewritten.kernels) {
-      const Cost& with = after.at(kernel);
-      const Cost& without = before.at(kernel);
+      const testing::Cost& with = after.at(kernel);
+      const testing::Cost& without = before.at(kernel);
       extra.push_back(with.registers - without.registers);
       EXPECT_TRUE(without.stack != 0 || with.stack == 0) << name << ": " << kernel;
     }
-    if (!testing::Test::HasFailure()) fs::remove(path);
   }
   ASSERT_FALSE(extra.empty());
   std::sort(extra.begin(), extra.end());
@@ -146,7 +109,7 @@ TEST_P(AssembledBodies, CostFewRegistersAndNoStack) {
   EXPECT_LE(median, 12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, AssembledBodies, testing::Values(75, 80, 90, 100, 120),
+INSTANTIATE_TEST_SUITE_P(Architectures, AssembledBodies, ::testing::Values(75, 80, 90, 100, 120),
                          [](const auto& info) { return fmt::format("sm_{}", info.param); });
 
 }  // namespace

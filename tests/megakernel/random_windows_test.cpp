@@ -1,70 +1,23 @@
 // Random task graphs in random topological orders: every block runs once, after all its masters.
+#include "megakernel/random_windows.hpp"
+
 #include <atomic>
 #include <memory>
-#include <random>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/validate.hpp"
-#include "megakernel/window_builder.hpp"
 
 namespace sluice::megakernel {
 namespace {
 
+using testing::pick;
+using testing::Random;
+using testing::random_table;
+using testing::shuffle_tasks;
 using testing::WindowBuilder;
-using Random = std::mt19937;
-
-uint32_t pick(Random& random, uint32_t first, uint32_t last) {
-  return std::uniform_int_distribution<uint32_t>(first, last)(random);
-}
-
-dro::BlockBox random_box(Random& random, const Dim3& grid) {
-  dro::BlockBox box;
-  box.last_x = pick(random, 0, grid.x - 1);
-  box.first_x = pick(random, 0, box.last_x);
-  box.last_y = pick(random, 0, grid.y - 1);
-  box.first_y = pick(random, 0, box.last_y);
-  box.last_z = pick(random, 0, grid.z - 1);
-  box.first_z = pick(random, 0, box.last_z);
-  return box;
-}
-
-dro::EdgeTable random_ranges(Random& random, const Dim3& master, const Dim3& slave) {
-  const auto masters = static_cast<uint32_t>(master.count());
-  std::vector<std::vector<dro::BlockRange>> of_block(slave.count());
-  for (auto& ranges : of_block) {
-    for (uint32_t next = pick(random, 0, masters); next < masters;) {
-      const uint32_t last = std::min(masters - 1, next + pick(random, 0, 3));
-      ranges.push_back({next, last});
-      next = last + 2 + pick(random, 0, masters);
-    }
-  }
-  return testing::ranges_table(master, slave, of_block);
-}
-
-dro::EdgeTable random_table(Random& random, const Dim3& master, const Dim3& slave) {
-  switch (pick(random, 0, 3)) {
-    case 0:
-      return testing::all_table(master, slave);
-    case 1: {
-      dro::EdgeTable table = testing::all_table(master, slave);
-      table.master_box = random_box(random, master);
-      table.slave_box = random_box(random, slave);
-      return table;
-    }
-    case 2: {
-      dro::EdgeTable table = testing::cross_table(slave);
-      table.master_grid = master;
-      table.master_box = random_box(random, master);
-      table.slave_box = random_box(random, slave);
-      return table;
-    }
-    default:
-      return random_ranges(random, master, slave);
-  }
-}
 
 // BlockChecks is what the blocks of one window record and check.
 struct BlockChecks {
@@ -116,33 +69,6 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
       const SlotDependence& d = builder.window.dependences[launch.first_dependence + i];
       checks.launches[slot].masters.emplace_back(d.master_slot, d.edges);
     }
-  }
-}
-
-// Puts the tasks into a random topological order: again and again any task whose masters are in.
-void shuffle_tasks(Random& random, Window& window) {
-  std::vector<Task> left = window.tasks;
-  std::vector<bool> placed(window.flag_count, false);
-  window.tasks.clear();
-  while (!left.empty()) {
-    std::swap(left[pick(random, 0, static_cast<uint32_t>(left.size()) - 1)], left.back());
-    const Task task = left.back();
-    const LaunchSlot& slot = window.slots[task.slot];
-    bool ready = true;
-    for (uint32_t i = 0; i < slot.dependence_count; ++i) {
-      const SlotDependence& d = window.dependences[slot.first_dependence + i];
-      const LaunchSlot& master = window.slots[d.master_slot];
-      dro::for_each_master_range(
-          *d.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
-            for (uint32_t b = first; b <= last; ++b) {
-              ready = ready && placed[master.first_flag + b / master.blocks_per_task];
-            }
-          });
-    }
-    if (!ready) continue;
-    left.pop_back();
-    placed[slot.first_flag + task.first_block / slot.blocks_per_task] = true;
-    window.tasks.push_back(task);
   }
 }
 

@@ -1,0 +1,229 @@
+#include "megakernel/cuda/device_tables.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "base/assert.hpp"
+#include "megakernel/cuda/task_groups.hpp"
+#include "megakernel/cuda/window_tables.h"
+#include "megakernel/cuda/worker_memory.h"
+#include "megakernel/validate.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+static_assert(sizeof(Task) == sizeof(SluiceTask));
+
+uint32_t task_count(const LaunchSlot& slot) {
+  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
+                               slot.blocks_per_task);
+}
+
+SluiceBox to_device(const dro::BlockBox& box) {
+  return {{box.first_x, box.first_y, box.first_z}, {box.last_x, box.last_y, box.last_z}};
+}
+
+class TableWriter {
+ public:
+  TableWriter(const Window& window, SignalMemory& signals)
+      : window_(window),
+        signals_(signals),
+        slots_(window.slots.size()),
+        groups_(window.slots.size()) {}
+
+  DeviceTables write(uint32_t stress) {
+    DeviceTables tables;
+    head_.epoch = ++signals_.epoch;
+    head_.task_count = static_cast<uint32_t>(window_.tasks.size());
+    head_.stress = stress;
+    reserve(sizeof head_);
+    for (size_t i = 0; i < slots_.size(); ++i)
+      fill_slot(i, tables);
+    std::vector<SluiceDependence> dependences;
+    dependences.reserve(window_.dependences.size());
+    for (size_t i = 0; i < window_.slots.size(); ++i) {
+      const LaunchSlot& slot = window_.slots[i];
+      SLUICE_ASSERT(slot.first_dependence == dependences.size());
+      for (uint32_t d = 0; d < slot.dependence_count; ++d)
+        dependences.push_back(dependence(window_.dependences[slot.first_dependence + d]));
+    }
+    head_.dependences = append(std::span(dependences));
+    head_.slots = append(std::span(slots_));
+    head_.tasks = append(std::span(window_.tasks));
+    std::memcpy(bytes_.data(), &head_, sizeof head_);
+    tables.bytes = std::move(bytes_);
+    tables.flag_count = window_.flag_count;
+    tables.counter_count = counters_;
+    return tables;
+  }
+
+ private:
+  uint64_t reserve(size_t size) {
+    constexpr size_t alignment = 16;
+    const size_t offset = (bytes_.size() + alignment - 1) / alignment * alignment;
+    bytes_.resize(offset + size);
+    return offset;
+  }
+  template <class T>
+  uint64_t append(std::span<const T> values) {
+    const uint64_t offset = reserve(values.size_bytes());
+    if (!values.empty()) std::memcpy(bytes_.data() + offset, values.data(), values.size_bytes());
+    return offset;
+  }
+  template <class T>
+  uint64_t append(std::span<T> values) {
+    return append(std::span<const T>(values));
+  }
+
+  void fill_slot(size_t index, DeviceTables& tables) {
+    const LaunchSlot& from = window_.slots[index];
+    SLUICE_ASSERT(from.device != nullptr);
+    const DeviceCode& code = *from.device;
+    const SluiceBlockLaunch& launch = *from.launch;
+    SluiceSlot& slot = slots_[index];
+    slot.body = code.body;
+    std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(slot.grid));
+    slot.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    slot.blocks_per_task = from.blocks_per_task;
+    slot.independent = code.independent ? 1 : 0;
+    slot.first_flag = from.first_flag;
+    slot.first_dependence = from.first_dependence;
+    slot.dependence_count = from.dependence_count;
+    slot.counter = slot.group_counters = SLUICE_NONE;
+    slot.staged_words = code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size());
+    slot.staged = reserve(size_t{8} * slot.staged_words);
+    // The last parameter's padding is no part of what the program gave.
+    const size_t given = std::min<size_t>(code.parameter_bytes, from.parameter_bytes);
+    if (given != 0) std::memcpy(bytes_.data() + slot.staged, launch.parameters, given);
+    if (!code.addresses.empty()) {
+      std::memcpy(bytes_.data() + slot.staged + code.parameter_bytes, code.addresses.data(),
+                  8 * code.addresses.size());
+    }
+    tables.pool_bytes = std::max(tables.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes));
+  }
+
+  // new_counter() counts `tasks` tasks in this window; the target is what it then holds.
+  uint32_t new_counter(uint32_t tasks) {
+    if (counters_ == signals_.counted.size()) signals_.counted.push_back(0);
+    signals_.counted[counters_] += tasks;
+    return counters_++;
+  }
+
+  SluiceDependence dependence(const SlotDependence& from) {
+    const dro::EdgeTable& edges = *from.edges;
+    const LaunchSlot& master = window_.slots[from.master_slot];
+    SluiceDependence result = {};
+    result.master_first_flag = master.first_flag;
+    result.master_blocks_per_task = master.blocks_per_task;
+    const Dim3& m = edges.master_grid;
+    const Dim3& s = edges.slave_grid;
+    std::copy_n(&m.x, 3, std::begin(result.master_grid));
+    std::copy_n(&s.x, 3, std::begin(result.slave_grid));
+    result.master_box = to_device(edges.master_box);
+    result.slave_box = to_device(edges.slave_box);
+    switch (edges.form) {
+      case dro::EdgeForm::neighbours:
+        result.kind = SLUICE_WAIT_NEIGHBOURS;
+        result.item_count = static_cast<uint32_t>(edges.offsets.size());
+        result.items = once(edges, [&] { return append(std::span(edges.offsets)); });
+        break;
+      case dro::EdgeForm::all:
+        result.kind = SLUICE_WAIT_BOX;
+        if (is_whole_launch(edges)) wait_for_counter(result, from.master_slot);
+        break;
+      case dro::EdgeForm::ranges:
+        result.kind = SLUICE_WAIT_RANGES;
+        result.rows = once(edges, [&] {
+          const uint64_t rows = append(std::span(edges.rows));
+          ranges_.emplace(&edges, append(std::span(edges.ranges)));
+          return rows;
+        });
+        result.items = ranges_.at(&edges);
+        wait_for_groups(result, from);
+        break;
+    }
+    return result;
+  }
+
+  // once() writes what belongs to one edge table for all dependences that share it.
+  template <class Write>
+  uint64_t once(const dro::EdgeTable& edges, Write&& write) {
+    const auto found = written_.find(&edges);
+    if (found != written_.end()) return found->second;
+    return written_.emplace(&edges, write()).first->second;
+  }
+
+  void wait_for_counter(SluiceDependence& result, uint32_t master_slot) {
+    SluiceSlot& master = slots_[master_slot];
+    if (master.counter == SLUICE_NONE) {
+      master.counter = new_counter(task_count(window_.slots[master_slot]));
+    }
+    result.kind = SLUICE_WAIT_COUNTER;
+    result.counter = master.counter;
+    result.counter_target = signals_.counted[master.counter];
+  }
+
+  // A task adds to one group's counter at most, so a master has the groups of the first dependence
+  // that has any, and of those that agree with it.
+  void wait_for_groups(SluiceDependence& result, const SlotDependence& from) {
+    const LaunchSlot& master = window_.slots[from.master_slot];
+    std::optional<TaskGroups> groups = find_task_groups(*from.edges, master.blocks_per_task);
+    if (!groups) return;
+    MasterGroups& known = groups_[from.master_slot];
+    if (known.counters.empty()) {
+      known.groups = groups->groups;
+      std::vector<uint32_t> counter_of_task(task_count(master), SLUICE_NONE);
+      for (const TaskGroups::Group& group : groups->groups) {
+        known.counters.push_back(new_counter(group.last_task - group.first_task + 1));
+        std::fill(counter_of_task.begin() + group.first_task,
+                  counter_of_task.begin() + group.last_task + 1, known.counters.back());
+      }
+      // The offset fits 32 bits: a table that large would not fit a window's limits.
+      slots_[from.master_slot].group_counters =
+          static_cast<uint32_t>(append(std::span(counter_of_task)));
+    } else if (known.groups != groups->groups) {
+      return;
+    }
+    std::vector<uint64_t> items;
+    items.reserve(2 * groups->group_of_range.size());
+    for (const uint32_t group : groups->group_of_range) {
+      const uint32_t counter = known.counters[group];
+      items.push_back(counter);
+      items.push_back(signals_.counted[counter]);
+    }
+    result.kind = SLUICE_WAIT_GROUPS;
+    result.items = append(std::span(items));
+  }
+
+  struct MasterGroups {
+    std::vector<TaskGroups::Group> groups;
+    std::vector<uint32_t> counters;
+  };
+
+  const Window& window_;
+  SignalMemory& signals_;
+  SluiceWindow head_ = {};
+  std::vector<std::byte> bytes_;
+  std::vector<SluiceSlot> slots_;
+  std::vector<MasterGroups> groups_;
+  std::map<const dro::EdgeTable*, uint64_t> written_;
+  std::map<const dro::EdgeTable*, uint64_t> ranges_;
+  uint32_t counters_ = 0;
+};
+
+}  // namespace
+
+void DeviceTables::set_signals(uint64_t flags, uint64_t counters) {
+  std::memcpy(bytes.data() + offsetof(SluiceWindow, flags), &flags, sizeof flags);
+  std::memcpy(bytes.data() + offsetof(SluiceWindow, counters), &counters, sizeof counters);
+}
+
+DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress) {
+  return TableWriter(window, signals).write(stress);
+}
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,128 @@
+#include "megakernel/cuda/linker.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
+
+extern "C" const char sluice_scheduler_ptx[];
+
+namespace sluice::megakernel {
+namespace {
+
+constexpr const char* dispatch_name = "sluice_run_block";
+constexpr uint32_t warp = 32;
+
+// "sm_90a" is newer than "sm_90", and that newer than "sm_75".
+std::pair<unsigned, std::string> age_of_target(const std::string& target) {
+  unsigned number = 0;
+  const char* const begin = target.data() + std::min<size_t>(3, target.size());
+  const auto read = std::from_chars(begin, target.data() + target.size(), number);
+  return {number, std::string(read.ptr)};
+}
+
+// dispatch_text() is a module with sluice_run_block(): a jump by the body's number to a direct call
+// of the body, which costs no stack where a table of function pointers would.
+std::string dispatch_text(std::span<const TaskBody* const> bodies) {
+  std::string text = fmt::format(
+      ".version 6.4\n.target sm_75\n.address_size 64\n"
+      ".func {}(.param .b32 body, .param .b32 x, .param .b32 y, .param .b32 z)\n{{\n"
+      ".reg .b32 %r<4>;\nld.param.u32 %r0, [body];\nld.param.u32 %r1, [x];\n"
+      "ld.param.u32 %r2, [y];\nld.param.u32 %r3, [z];\n",
+      dispatch_name);
+  if (bodies.size() > 1) {
+    text += "$bodies: .branchtargets ";
+    for (size_t i = 0; i < bodies.size(); ++i)
+      text += fmt::format("{}$body{}", i == 0 ? "" : ", ", i);
+    text += ";\nbrx.idx %r0, $bodies;\n";
+  }
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    text += fmt::format(
+        "$body{}:\n{{\n.param .b32 px;\n.param .b32 py;\n.param .b32 pz;\n"
+        "st.param.b32 [px], %r1;\nst.param.b32 [py], %r2;\nst.param.b32 [pz], %r3;\n"
+        "call {}, (px, py, pz);\n}}\nret;\n",
+        i, bodies[i]->function);
+  }
+  return text + "}\n";
+}
+
+// Appends the items of a module of ours.
+Status append_own(std::string_view text, std::vector<ptx::ModuleItem>& items) {
+  Result<ptx::Module> module = ptx::parse(text, "the scheduler");
+  if (!module) return tl::unexpected<Error>(module.error());
+  for (ptx::ModuleItem& item : module->items) {
+    const auto* function = std::get_if<ptx::Function>(&item);
+    const bool is_declared_dispatch =
+        function != nullptr && !function->is_definition && function->name == dispatch_name;
+    if (!is_declared_dispatch) items.push_back(std::move(item));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view scheduler_ptx() {
+  return sluice_scheduler_ptx;
+}
+
+uint32_t worker_threads(std::span<const TaskBody* const> bodies) {
+  uint32_t threads = warp;
+  for (const TaskBody* body : bodies)
+    threads = std::max(threads, body->threads);
+  return threads;
+}
+
+Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
+  SLUICE_ASSERT(!bodies.empty());
+  Result<ptx::Module> scheduler = ptx::parse(scheduler_ptx(), "the scheduler");
+  if (!scheduler) return tl::unexpected<Error>(scheduler.error());
+  ptx::Module linked;
+  linked.address_size = 64;
+  linked.target = {scheduler->target.front()};
+  std::pair version{scheduler->version_major, scheduler->version_minor};
+
+  std::set<std::string> declared;  // device functions, which several bodies may call
+  for (const TaskBody* body : bodies) {
+    version = std::max(version, {body->version_major, body->version_minor});
+    if (age_of_target(body->target) > age_of_target(linked.target.front())) {
+      linked.target.front() = body->target;
+    }
+    for (const ptx::ModuleItem& item : body->items) {
+      const auto* function = std::get_if<ptx::Function>(&item);
+      const bool is_device_function = function != nullptr && function->linkage == "extern";
+      if (is_device_function && !declared.insert(function->name).second) continue;
+      linked.items.push_back(item);
+    }
+  }
+  std::tie(linked.version_major, linked.version_minor) = version;
+
+  // The pool must stand before the bodies that name it, and the bodies before what calls them.
+  std::vector<ptx::ModuleItem> own;
+  std::vector<ptx::ModuleItem> dispatch;
+  if (Status status = append_own(scheduler_ptx(), own); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  if (Status status = append_own(dispatch_text(bodies), dispatch); !status) {
+    return tl::unexpected<Error>(status.error());
+  }
+  for (ptx::ModuleItem& item : own) {
+    if (auto* kernel = std::get_if<ptx::Function>(&item); kernel != nullptr && kernel->is_entry) {
+      kernel->attributes.push_back({"maxntid", {std::to_string(worker_threads(bodies))}, {}});
+    }
+  }
+  const auto first_function = std::find_if(own.begin(), own.end(), [](const ptx::ModuleItem& item) {
+    return std::holds_alternative<ptx::Function>(item);
+  });
+  linked.items.insert(linked.items.begin(), own.begin(), first_function);
+  linked.items.insert(linked.items.end(), dispatch.begin(), dispatch.end());
+  linked.items.insert(linked.items.end(), first_function, own.end());
+  return ptx::print(linked);
+}
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,30 @@
+// Groups of tasks that are only ever waited for together: one counter stands for all their flags.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dro/edge_table.hpp"
+
+namespace sluice::megakernel {
+
+// TaskGroups are disjoint runs of tasks of a master, in order.
+struct TaskGroups {
+  struct Group {
+    uint32_t first_task = 0;
+    uint32_t last_task = 0;
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  std::vector<Group> groups;
+  std::vector<uint32_t> group_of_range;  // of each of the table's ranges
+  friend bool operator==(const TaskGroups&, const TaskGroups&) = default;
+};
+
+// find_task_groups() returns the groups of a table of ranges, or nothing where its ranges are not
+// disjoint or equal as runs of tasks, or too short for counters to cost less than flags.
+// Time: n log n in the table's ranges.
+std::optional<TaskGroups> find_task_groups(const dro::EdgeTable& table,
+                                           uint32_t master_blocks_per_task);
+
+}  // namespace sluice::megakernel

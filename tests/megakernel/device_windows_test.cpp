@@ -1,0 +1,295 @@
+// The scheduler kernel with rewritten bodies, as the PTX that a GPU gets, on the CPU device: random
+// task graphs in random topological orders with random delays. Every block runs once, after all its
+// masters.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <cuda.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "megakernel/cuda/body.hpp"
+#include "megakernel/cuda/device_tables.hpp"
+#include "megakernel/cuda/linker.hpp"
+#include "megakernel/cuda/window_tables.h"
+#include "megakernel/random_windows.hpp"
+#include "megakernel/validate.hpp"
+#include "ptx/parser.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using testing::pick;
+using testing::Random;
+using testing::random_table;
+using testing::shuffle_tasks;
+using testing::WindowBuilder;
+
+// The parameters of check_kernels.cu.
+struct Checks {
+  uint64_t runs, rows, masters, wrong;
+};
+struct CheckAlone {
+  Checks checks;
+  uint32_t first_run;
+};
+struct CheckTogether {
+  uint32_t first_run;
+  Checks checks;
+};
+struct CheckDraining {
+  Checks checks;
+  char pad;
+  uint32_t first_run;
+};
+
+struct TestKernel {
+  const char* name;
+  Dim3 block;
+  uint32_t dynamic_shared_bytes;
+};
+constexpr TestKernel kernels[] = {{"check_alone", {8, 2, 1}, 0},
+                                  {"check_together", {64, 1, 1}, 0},
+                                  {"check_draining", {5, 3, 3}, 180}};
+
+class DeviceWindows : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    std::ifstream file(SLUICE_CHECK_KERNELS);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto module = ptx::parse(text, "check_kernels");
+    ASSERT_TRUE(module) << module.error().line();
+    std::vector<const TaskBody*> pointers;
+    for (const TestKernel& kernel : kernels) {
+      auto body =
+          rewrite_body(*module, kernel.name, kernel.block, fmt::format("k{}_", bodies.size()));
+      ASSERT_TRUE(body) << body.error().line();
+      bodies.push_back(std::move(*body));
+    }
+    for (const TaskBody& body : bodies)
+      pointers.push_back(&body);
+    const auto linked = link_megakernel(pointers);
+    ASSERT_TRUE(linked) << linked.error().line();
+    threads = worker_threads(pointers);
+    CUmodule code = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&megakernel, code, megakernel_name), CUDA_SUCCESS);
+  }
+
+  static inline std::vector<TaskBody> bodies;
+  static inline uint32_t threads = 0;
+  static inline CUfunction megakernel = nullptr;
+};
+
+// DeviceArray is device memory that grows.
+class DeviceArray {
+ public:
+  ~DeviceArray() { cuMemFree(address_); }
+  CUdeviceptr reserve(size_t bytes) {
+    if (bytes > bytes_) {
+      cuMemFree(address_);
+      EXPECT_EQ(cuMemAlloc(&address_, 2 * bytes), CUDA_SUCCESS);
+      bytes_ = 2 * bytes;
+      EXPECT_EQ(cuMemsetD8(address_, 0, bytes_), CUDA_SUCCESS);
+    }
+    return address_;
+  }
+
+ private:
+  CUdeviceptr address_ = 0;
+  size_t bytes_ = 0;
+};
+
+// CheckedWindow is a random window whose blocks check themselves.
+class CheckedWindow {
+ public:
+  CheckedWindow(Random& random, const std::vector<TaskBody>& bodies) {
+    const uint32_t launches = pick(random, 1, 6);
+    for (uint32_t slot = 0; slot < launches; ++slot)
+      add_launch(random);
+    builder_.add_tasks_in_launch_order();
+    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder_.window);
+    list_masters();
+    codes_.reserve(kinds_.size());
+    for (uint32_t slot = 0; slot < launches; ++slot)
+      add_code(slot, bodies);
+  }
+
+  const Window& window() const { return builder_.window; }
+  size_t list_bytes() const { return 4 * lists_.size(); }
+  uint32_t blocks() const { return blocks_; }
+
+  // The device array holds blocks() runs, then one word for what went wrong, then the lists.
+  void bind(CUdeviceptr array) {
+    std::vector<uint32_t> words(blocks_ + 1, 0);
+    words.insert(words.end(), lists_.begin(), lists_.end());
+    ASSERT_EQ(cuMemcpyHtoD(array, words.data(), 4 * words.size()), CUDA_SUCCESS);
+    for (size_t slot = 0; slot < kinds_.size(); ++slot) {
+      const uint64_t lists = array + 4 * (blocks_ + 1);
+      const Checks checks{array, lists + 4 * rows_[slot], lists, array + 4 * blocks_};
+      const uint32_t first = first_run_[slot];
+      Parameters& parameters = parameters_[slot];
+      LaunchSlot& launch = builder_.window.slots[slot];
+      if (kinds_[slot] == 0) {
+        parameters.alone = {checks, first};
+        launch.parameter_bytes = offsetof(CheckAlone, first_run) + 4;
+      } else if (kinds_[slot] == 1) {
+        parameters.together = {first, checks};
+        launch.parameter_bytes = sizeof(CheckTogether);
+      } else {
+        parameters.draining = {checks, 7, first};
+        launch.parameter_bytes = offsetof(CheckDraining, first_run) + 4;
+      }
+      launches_[slot] = *launch.launch;
+      launches_[slot].parameters = &parameters;
+      launches_[slot].dynamic_shared_bytes = kernels[kinds_[slot]].dynamic_shared_bytes;
+      launch.launch = &launches_[slot];
+    }
+  }
+
+  void expect_right(CUdeviceptr array, uint32_t number) const {
+    std::vector<uint32_t> words(blocks_ + 1);
+    ASSERT_EQ(cuMemcpyDtoH(words.data(), array, 4 * words.size()), CUDA_SUCCESS);
+    ASSERT_EQ(words.back(), 0U) << "window " << number;
+    for (uint32_t block = 0; block < blocks_; ++block)
+      ASSERT_EQ(words[block], 1U) << "window " << number << ", block " << block;
+  }
+
+ private:
+  union Parameters {
+    CheckAlone alone;
+    CheckTogether together;
+    CheckDraining draining;
+  };
+
+  void add_launch(Random& random) {
+    const auto slot = static_cast<uint32_t>(grids_.size());
+    const Dim3 grid{pick(random, 1, 7), pick(random, 1, 6), pick(random, 1, 2)};
+    builder_.add_launch(grid, pick(random, 1, 7), {});
+    for (uint32_t master = 0; master < slot; ++master) {
+      const uint32_t kind = pick(random, 0, 7);
+      if (kind < 2) {
+        builder_.depend(master, random_table(random, grids_[master], grid));
+      } else if (kind == 2) {
+        builder_.depend(master, rows_table(grids_[master], grid));
+      }
+    }
+    grids_.push_back(grid);
+    first_run_.push_back(blocks_);
+    blocks_ += static_cast<uint32_t>(grid.count());
+    kinds_.push_back(pick(random, 0, 2));
+  }
+
+  // Each slave block waits for one whole row of the master, as tiles of a product do: groups.
+  static dro::EdgeTable rows_table(const Dim3& master, const Dim3& slave) {
+    std::vector<std::vector<dro::BlockRange>> of_block(slave.count());
+    const uint32_t rows = master.y * master.z;
+    for (uint32_t block = 0; block < of_block.size(); ++block) {
+      const uint32_t row = block / slave.x % rows;
+      of_block[block] = {{row * master.x, row * master.x + master.x - 1}};
+    }
+    return testing::ranges_table(master, slave, of_block);
+  }
+
+  void list_masters() {
+    for (size_t s = 0; s < grids_.size(); ++s) {
+      const LaunchSlot& slot = builder_.window.slots[s];
+      std::vector<uint32_t> row_starts;
+      for (uint32_t block = 0; block < slot.block_count; ++block) {
+        row_starts.push_back(static_cast<uint32_t>(lists_.size()));
+        for (uint32_t i = 0; i < slot.dependence_count; ++i) {
+          const SlotDependence& d = builder_.window.dependences[slot.first_dependence + i];
+          dro::for_each_master_range(*d.edges, block, 1, [&](uint32_t first, uint32_t last) {
+            for (uint32_t b = first; b <= last; ++b)
+              lists_.push_back(first_run_[d.master_slot] + b);
+          });
+        }
+      }
+      row_starts.push_back(static_cast<uint32_t>(lists_.size()));
+      rows_.push_back(static_cast<uint32_t>(lists_.size()));
+      lists_.insert(lists_.end(), row_starts.begin(), row_starts.end());
+    }
+  }
+
+  void add_code(uint32_t slot, const std::vector<TaskBody>& bodies) {
+    const TaskBody& body = bodies[kinds_[slot]];
+    codes_.push_back({.body = kinds_[slot],
+                      .threads = body.threads,
+                      .parameter_bytes = body.parameter_bytes,
+                      .dynamic_offset = body.dynamic_offset,
+                      .independent = body.independent,
+                      .addresses = {}});
+    builder_.window.slots[slot].device = &codes_.back();
+    parameters_.emplace_back();
+    launches_.emplace_back();
+  }
+
+  WindowBuilder builder_;
+  std::vector<Dim3> grids_;
+  std::vector<uint32_t> first_run_;
+  std::vector<uint32_t> kinds_;  // of kernel
+  std::vector<uint32_t> lists_;  // masters of each block, and where they begin
+  std::vector<uint32_t> rows_;   // of each slot, in lists_
+  std::vector<DeviceCode> codes_;
+  std::deque<Parameters> parameters_;
+  std::deque<SluiceBlockLaunch> launches_;
+  uint32_t blocks_ = 0;
+};
+
+// SLUICE_DEVICE_WINDOWS=N runs N times as many windows.
+uint32_t times() {
+  const char* value = std::getenv("SLUICE_DEVICE_WINDOWS");
+  return value == nullptr ? 1 : static_cast<uint32_t>(std::max(1, std::atoi(value)));
+}
+
+void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodies,
+                        uint32_t threads, uint32_t workers, uint32_t windows) {
+  Random random(workers);
+  SignalMemory signals;
+  DeviceArray flags;
+  DeviceArray counters;
+  DeviceArray tables;
+  DeviceArray checks;
+  // Flags and counters begin as zeros, and are never cleared.
+  const CUdeviceptr flag_array = flags.reserve(8 * 1024);
+  const CUdeviceptr counter_array = counters.reserve(8 * 1024);
+  for (uint32_t number = 0; number < windows * times(); ++number) {
+    CheckedWindow checked(random, bodies);
+    const CUdeviceptr check_array =
+        checks.reserve(4 * (checked.blocks() + 1) + checked.list_bytes());
+    checked.bind(check_array);
+    const Status valid = validate(checked.window());
+    ASSERT_TRUE(valid) << "window " << number << ": " << valid.error().line();
+    DeviceTables made = make_device_tables(checked.window(), signals, number + 1);
+    ASSERT_LE(std::max(made.flag_count, made.counter_count), 1024U);
+    made.set_signals(flag_array, counter_array);
+    CUdeviceptr table_array = tables.reserve(made.bytes.size());
+    ASSERT_EQ(cuMemcpyHtoD(table_array, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
+    void* parameters[] = {&table_array};
+    ASSERT_EQ(cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,
+                             static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    checked.expect_right(check_array, number);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST_F(DeviceWindows, OneWorker) {
+  run_device_windows(megakernel, bodies, threads, 1, 200);
+}
+TEST_F(DeviceWindows, TwoWorkers) {
+  run_device_windows(megakernel, bodies, threads, 2, 400);
+}
+TEST_F(DeviceWindows, SixteenWorkersOnFewerThreads) {
+  run_device_windows(megakernel, bodies, threads, 16, 400);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel

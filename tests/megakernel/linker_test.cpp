@@ -1,0 +1,87 @@
+// The scheduler kernel and bodies as one module: what it asks for, and that ptxas takes it.
+#include "megakernel/cuda/linker.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "megakernel/assemble.hpp"
+#include "ptx/parser.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+TaskBody body_of(const char* version, const char* target, const char* prefix, uint32_t threads) {
+  const std::string text = fmt::format(
+      ".version {}\n.target {}\n.address_size 64\n"
+      ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+      ".visible .entry k(.param .u64 out)\n{{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+      ".param .b64 pf;\n.param .b64 pa;\n.param .b32 pr;\n"
+      "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n"
+      "st.param.b64 [pf], %rd1;\nst.param.b64 [pa], %rd1;\ncall (pr), vprintf, (pf, pa);\n"
+      "mov.u32 %r1, %ctaid.x;\nst.global.u32 [%rd2], %r1;\nret;\n}}\n",
+      version, target);
+  const auto module = ptx::parse(text);
+  EXPECT_TRUE(module) << module.error().line();
+  auto body = rewrite_body(*module, "k", {threads, 1, 1}, prefix);
+  EXPECT_TRUE(body) << body.error().line();
+  return *body;
+}
+
+ptx::Module linked_module(std::vector<const TaskBody*> bodies) {
+  const auto text = link_megakernel(bodies);
+  EXPECT_TRUE(text) << text.error().line();
+  auto module = ptx::parse(*text);
+  EXPECT_TRUE(module) << module.error().line();
+  return *module;
+}
+
+TEST(LinkedMegakernel, AsksForNoMoreThanTheProgramsItself) {
+  const TaskBody old = body_of("6.0", "sm_50", "a_", 64);
+  const TaskBody newer = body_of("7.8", "sm_90", "b_", 96);
+  const TaskBody newest_target = body_of("8.0", "sm_90a", "c_", 32);
+  EXPECT_TRUE(scheduler_ptx().find(".version 6.4\n") != std::string_view::npos);
+
+  const ptx::Module of_old = linked_module({&old});
+  EXPECT_EQ(of_old.version_major, 6U);
+  EXPECT_EQ(of_old.version_minor, 4U);
+  EXPECT_EQ(of_old.target.front(), "sm_75");
+  const ptx::Module of_all = linked_module({&old, &newest_target, &newer});
+  EXPECT_EQ(of_all.version_major, 8U);
+  EXPECT_EQ(of_all.version_minor, 0U);
+  EXPECT_EQ(of_all.target.front(), "sm_90a");
+}
+
+TEST(LinkedMegakernel, HasOneKernelForWorkersOfTheLargestBody) {
+  const TaskBody small = body_of("7.0", "sm_75", "a_", 33);
+  const TaskBody large = body_of("7.0", "sm_75", "b_", 200);
+  const ptx::Module module = linked_module({&small, &large});
+  ASSERT_EQ(module.kernels().size(), 1U);
+  const ptx::Function& kernel = *module.kernels().front();
+  EXPECT_EQ(kernel.name, megakernel_name);
+  ASSERT_EQ(kernel.attributes.size(), 1U);
+  EXPECT_EQ(kernel.attributes.front().name, "maxntid");
+  EXPECT_EQ(kernel.attributes.front().arguments.front(), "224");
+}
+
+class AssembledMegakernel : public ::testing::TestWithParam<unsigned> {};
+
+// With one body the call is direct, with more it goes through a table of branches.
+TEST_P(AssembledMegakernel, IsAssembledWithoutSpills) {
+  const TaskBody first = body_of("6.4", "sm_75", "a_", 64);
+  const TaskBody second = body_of("6.4", "sm_75", "b_", 64);
+  for (const std::vector<const TaskBody*>& bodies :
+       {std::vector{&first}, std::vector{&first, &second}}) {
+    const auto text = link_megakernel(bodies);
+    ASSERT_TRUE(text) << text.error().line();
+    const auto costs =
+        testing::assemble_text(*text, fmt::format("linked_{}.ptx", bodies.size()), GetParam());
+    EXPECT_EQ(costs.at(megakernel_name).spills, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, AssembledMegakernel,
+                         ::testing::Values(75, 80, 90, 100, 120),
+                         [](const auto& info) { return fmt::format("sm_{}", info.param); });
+
+}  // namespace
+}  // namespace sluice::megakernel
