@@ -51,6 +51,7 @@ class JournalWriter : public Observer {
   void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) override;
   void on_opaque_launch(LaunchNumber, const std::string& reason) override;
   void on_host_write(BufferId, uint64_t begin, uint64_t end) override;
+  // on_warning() also logs the sentence.
   void on_warning(const std::string&) override;
 
  private:

@@ -203,6 +203,7 @@ void JournalWriter::on_host_write(BufferId buffer, uint64_t begin, uint64_t end)
 }
 
 void JournalWriter::on_warning(const std::string& text) {
+  log::warning("{}", text);
   state_->append(warning_text(text));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
+#include "base/log.hpp"
 #include "base/result.hpp"
 #include "dro/cache_limits.hpp"
 #include "dro/edge_table.hpp"
@@ -115,6 +116,12 @@ class Observer {
   virtual void on_host_write(BufferId, uint64_t /*begin*/, uint64_t /*end*/) {}
   // on_warning() is a sentence for people: the buffer rule lost a dependence, say.
   virtual void on_warning(const std::string&) {}
+};
+
+// WarningLog logs warnings, for runs without a journal.
+class WarningLog : public Observer {
+ public:
+  void on_warning(const std::string& text) override { log::warning("{}", text); }
 };
 
 }  // namespace sluice::dro

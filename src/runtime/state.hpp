@@ -89,6 +89,7 @@ class Runtime::State {
   std::mutex mutex_;  // guards all that follows, up to executor_mutex_
   std::condition_variable window_ended_;
   std::unique_ptr<dro::JournalWriter> journal_;  // null: none. Outlives tracker_.
+  dro::WarningLog warnings_;                     // for a tracker without a journal
   dro::DependenceTracker tracker_;
   MemoryRegistry memory_;
   CodeRegistry code_;

@@ -79,6 +79,19 @@ TEST_F(WindowTest, AWindowClosesAtItsLimit) {
   device.resume();
 }
 
+// Case 20 of the known answers: no window is too small for a launch, so none hangs.
+TEST_F(WindowTest, AWindowOfNoLaunchesHoldsOne) {
+  start(Config{}.set_window_launches(0));
+  program.allocate_in(*runtime);
+  device.pause();
+  for (uint32_t t = 0; t < 3; ++t) {
+    launch(t);
+  }
+  EXPECT_THAT(device.events(), SizeIs(3));
+  device.resume();
+  synchronise();
+}
+
 TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
   start(Config{}.set_window_launches(2));
   program.allocate_in(*runtime);
