@@ -5,6 +5,7 @@
 #include "analysis/block_relation.hpp"
 #include "analysis/polly_relation.hpp"
 #include "analysis/specialise.hpp"
+#include "base/log.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -26,11 +27,17 @@ std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& 
     return std::nullopt;
   }
   polly::Scop* scop = passes.scop(*kernel.function);
-  if (scop == nullptr) return std::nullopt;
+  if (scop == nullptr) {
+    log::debug("{}: {}", form.signature.kernel, passes.refusal(*kernel.function));
+    return std::nullopt;
+  }
   const PlacedTouches placed =
       place_by_polly(*scop, kernel, form, family, passes.scalar_evolution(*kernel.function));
   refusal = placed.refusal;
-  if (!refusal.empty()) return std::nullopt;
+  if (!refusal.empty()) {
+    log::debug("{}: no exact footprint, since an access {}", form.signature.kernel, refusal);
+    return std::nullopt;
+  }
   return assemble(scop->getIslCtx(), form, placed.touches);
 }
 

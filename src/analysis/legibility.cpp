@@ -242,7 +242,11 @@ class Rewriter {
         return comparison(builder, *compare, opposite, depth);
       }
     }
-    return opposite ? builder.CreateNot(value) : value;
+    // Polly takes comparisons only.
+    if (isa<ConstantInt>(value)) return opposite ? builder.CreateNot(value) : value;
+    Value* number = builder.CreateZExt(value, builder.getInt32Ty());
+    return builder.CreateICmp(opposite ? ICmpInst::ICMP_EQ : ICmpInst::ICMP_NE, number,
+                              builder.getInt32(0));
   }
 
   Value* comparison(IRBuilder<>& builder, ICmpInst& compare, bool opposite, unsigned depth) {
@@ -255,8 +259,13 @@ class Rewriter {
         inner->getType()->isIntegerTy(1)) {
       return condition(builder, inner, predicate == ICmpInst::ICMP_EQ, depth + 1);
     }
-    if (!a->getType()->isIntegerTy() || a->getType()->isIntegerTy(1)) {
-      return opposite ? builder.CreateNot(&compare) : &compare;
+    if (!a->getType()->isIntegerTy()) return builder.CreateICmp(predicate, a, b);
+    if (a->getType()->isIntegerTy(1)) {
+      // As a signed number, true is the smaller one.
+      const auto of_numbers =
+          ICmpInst::isSigned(predicate) ? ICmpInst::getSwappedPredicate(predicate) : predicate;
+      return builder.CreateICmp(of_numbers, builder.CreateZExt(a, builder.getInt32Ty()),
+                                builder.CreateZExt(b, builder.getInt32Ty()));
     }
     if (!ICmpInst::isUnsigned(predicate)) return builder.CreateICmp(predicate, a, b);
     if (ICmpInst::isGT(predicate) || ICmpInst::isGE(predicate)) std::swap(a, b);

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include <llvm/Analysis/RegionInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
@@ -16,6 +17,7 @@
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <polly/ScopDetection.h>
+#include <polly/ScopDetectionDiagnostic.h>
 #include <polly/ScopInfo.h>
 
 #include "analysis/legibility.hpp"
@@ -33,7 +35,8 @@ void set_polly_options() {
     static constexpr const char* on[] = {
         "polly-process-unprofitable",  "polly-detect-full-functions",
         "polly-allow-nonaffine",       "polly-allow-nonaffine-branches",
-        "polly-allow-nonaffine-loops", "polly-allow-differing-element-types"};
+        "polly-allow-nonaffine-loops", "polly-allow-differing-element-types",
+        "polly-detect-track-failures"};
     // Error blocks would hide the accesses of blocks that trap; delinearisation, run-time alias
     // checks and hoisted loads add assumptions; an error in isl must not end the process.
     static constexpr const char* off[] = {
@@ -53,6 +56,16 @@ void set_polly_options() {
     // isl 0.25's bounded wrapping was seen to add points to a union of sets with divisions.
     set("polly-isl-arg", "--no-coalesce-bounded-wrapping");
   });
+}
+
+// remove_unreachable_ends() lets blocks that end in `unreachable` return: Polly takes no other end,
+// and a way that is never gone may be looked at all the same.
+void remove_unreachable_ends(Function& function) {
+  for (BasicBlock& block : function) {
+    if (!isa<UnreachableInst>(block.getTerminator())) continue;
+    block.getTerminator()->eraseFromParent();
+    ReturnInst::Create(function.getContext(), &block);
+  }
 }
 
 }  // namespace
@@ -80,6 +93,7 @@ struct Passes::Managers {
   ModuleAnalysisManager modules;
   FunctionPassManager reduction;
   FunctionPassManager specialisation;
+  FunctionPassManager again;
   FunctionPassManager canonical;
 };
 
@@ -113,6 +127,11 @@ Passes::Passes() : managers_(std::make_unique<Managers>()) {
   m.specialisation.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
   m.specialisation.addPass(SimplifyCFGPass());
 
+  m.again.addPass(InstSimplifyPass());
+  m.again.addPass(SimplifyCFGPass());
+  m.again.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  m.again.addPass(SimplifyCFGPass());
+
   m.canonical.addPass(ADCEPass());
   m.canonical.addPass(LoopSimplifyPass());
   m.canonical.addPass(LCSSAPass());
@@ -133,8 +152,14 @@ void Passes::specialise(llvm::Function& function) {
   clear();
   make_legible(function, scalar_evolution(function));
   clear();
+  // What has become readable may decide a branch, and what is then left may read better still.
+  managers_->again.run(function, managers_->functions);
+  clear();
+  make_legible(function, scalar_evolution(function));
+  clear();
   managers_->canonical.run(function, managers_->functions);
   clear();
+  remove_unreachable_ends(function);
 }
 
 polly::Scop* Passes::scop(llvm::Function& function) {
@@ -143,6 +168,17 @@ polly::Scop* Passes::scop(llvm::Function& function) {
     if (scop && region->isTopLevelRegion()) return scop.get();
   }
   return nullptr;
+}
+
+std::string Passes::refusal(llvm::Function& function) {
+  auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
+  auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
+  const polly::RejectLog* log = detection.lookupRejectionLog(regions.getTopLevelRegion());
+  if (log == nullptr || !log->hasErrors()) return "no model of the whole function";
+  std::string text;
+  for (const auto& reason : *log)
+    text += (text.empty() ? "" : "; ") + reason->getMessage();
+  return text;
 }
 
 llvm::ScalarEvolution& Passes::scalar_evolution(llvm::Function& function) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Function.h>
@@ -32,6 +33,10 @@ class Passes {
   // scop() is Polly's model of the whole function, or nullptr where it has none. It lives until
   // clear().
   polly::Scop* scop(llvm::Function& function);
+
+  // refusal() is why scop() is none, in Polly's own words.
+  std::string refusal(llvm::Function& function);
+
   llvm::ScalarEvolution& scalar_evolution(llvm::Function& function);
 
   void clear();

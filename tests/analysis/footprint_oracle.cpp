@@ -74,7 +74,7 @@ const ptx::Module& kernels(const std::string& file) {
 
 std::unique_ptr<KernelAnalysis> fresh_analysis_of(const std::string& kernel) {
   const ptx::Module* module = &kernels();
-  for (const char* file : {"pivot_kernels"}) {
+  for (const char* file : {"pivot_kernels", "compiled_forms"}) {
     if (kernels(file).find_function(kernel) != nullptr) module = &kernels(file);
   }
   auto created = KernelAnalysis::create(*module, kernel);

@@ -1,0 +1,36 @@
+// Kernels in which the compiler leaves a form that is harder to read than the source: remainders
+// of unrolled loops, conditions that are no comparisons, tables of jumps.
+#define INDEX_X int(blockIdx.x * blockDim.x + threadIdx.x)
+
+// Grid-stride over rows whose length is a scalar: nvcc unrolls the inner loop with a prologue.
+extern "C" __global__ void row_sums(const float* in, float* out, int rows, int length) {
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    float sum = 0;
+    for (int i = row * length + threadIdx.x; i < (row + 1) * length; i += blockDim.x) sum += in[i];
+    out[row * blockDim.x + threadIdx.x] = sum;
+  }
+}
+
+// The first element that is as large; the loop ends in the middle.
+extern "C" __global__ void first_above(const float* in, const float* limit, int* out, int n) {
+  int i = INDEX_X;
+  if (i >= n) return;
+  int found = -1;
+  for (int x = 0; x < n; ++x) {
+    if (in[x] >= limit[i]) {
+      found = x;
+      break;
+    }
+  }
+  out[i] = found == -1 ? n - 1 : found;
+}
+
+extern "C" __global__ void by_case(const float* in, float* out) {
+  int i = INDEX_X;
+  switch (threadIdx.x & 3) {
+    case 0: out[i] = in[i]; break;
+    case 1: out[i] = in[i] + in[i + 64]; break;
+    case 2: out[i] = 2 * in[i + 128]; break;
+    case 3: out[i] = in[i] - in[i + 192]; break;
+  }
+}

@@ -1,0 +1,42 @@
+// What the compiler made of a kernel does not make its footprint wider.
+#include <gtest/gtest.h>
+
+#include "footprint_oracle.hpp"
+
+namespace sluice::analysis::testing {
+namespace {
+
+TEST(CompiledForms, RemaindersOfUnrolledLoopsAreExact) {
+  constexpr int length = 52;
+  for (const int rows : {5, 7, 8}) {
+    expect_exact("row_sums", {4}, {8}, {uint64_t(rows), length}, [rows](Thread& t) {
+      for (int row = int(t.block.x); row < rows; row += 4) {
+        for (int i = row * length + int(t.thread.x); i < (row + 1) * length; i += 8)
+          t.read(0, i);
+        t.write(1, row * 8 + int(t.thread.x));
+      }
+    });
+  }
+}
+
+TEST(CompiledForms, AKernelWhoseLoopEndsOnDataKeepsItsOtherAccessesExact) {
+  const Footprint footprint = footprint_of("first_above", {4}, {8}, {30});
+  const auto own = run_model({4}, {8}, [](Thread& t) {
+    if (t.x() < 30) t.write(0, t.x());
+  });
+  const ArgumentFootprint& out = footprint.arguments[2];
+  EXPECT_EQ(out.must_writes.precision, Precision::exact);
+  EXPECT_TRUE(bytes_of(out.must_writes.relation) == own.writes.at(0));
+}
+
+TEST(CompiledForms, CasesOfASwitchAreExact) {
+  expect_exact("by_case", {4}, {16}, {}, [](Thread& t) {
+    const int which = int(t.thread.x & 3);
+    if (which != 2) t.read(0, t.x());
+    if (which != 0) t.read(0, t.x() + 64 * which);
+    t.write(1, t.x());
+  });
+}
+
+}  // namespace
+}  // namespace sluice::analysis::testing
