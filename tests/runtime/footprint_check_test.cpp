@@ -1,6 +1,9 @@
 // The footprint check tells what is outside a footprint and what a must-write left out.
 #include "runtime/check/footprint_check.hpp"
 
+#include <random>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,6 +96,27 @@ TEST(ByteRuns, FirstMissingByte) {
   EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 12}}), 12);
   EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 10}}), 10);
   EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 100, {{100, 104}}), 8);
+}
+
+TEST(ByteRuns, CollectorHoldsWhatASetHolds) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    ByteCollector collector;
+    std::set<int64_t> bytes;
+    for (int i = 0; i < 100; ++i) {
+      const int64_t first = 1'000'000 + static_cast<int64_t>(random() % 20'000);
+      const int64_t size = i % 10 == 0 ? static_cast<int64_t>(random() % 5'000) : 1 << random() % 5;
+      collector.add(first, first + size);
+      for (int64_t byte = first; byte < first + size; ++byte)
+        bytes.insert(byte);
+    }
+    ByteRuns expected;
+    for (const int64_t byte : bytes)
+      expected.push_back({byte, byte + 1});
+    normalise(expected);
+    EXPECT_EQ(collector.take(), expected);
+    EXPECT_TRUE(collector.take().empty());
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/check/byte_runs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace sluice::runtime {
@@ -57,37 +58,63 @@ int64_t first_missing(const ByteRuns& runs, int64_t shift, const ByteRuns& other
 
 bool ByteSearch::covers(int64_t first, int64_t end) {
   if (runs_.empty()) return false;
-  const ByteRun& known = runs_[last_];
+  constexpr unsigned page_shift = 12;
+  uint32_t& guess = run_of_page_[(static_cast<uint64_t>(first) >> page_shift) % remembered];
+  const ByteRun& known = runs_[guess];
   if (first >= known.first && end <= known.end) return true;
   const auto after =
       std::upper_bound(runs_.begin(), runs_.end(), first,
                        [](int64_t byte, const ByteRun& run) { return byte < run.first; });
   if (after == runs_.begin()) return false;
-  last_ = static_cast<size_t>(after - runs_.begin()) - 1;
-  return end <= runs_[last_].end;
+  guess = static_cast<uint32_t>(after - runs_.begin()) - 1;
+  return end <= runs_[guess].end;
+}
+
+ByteCollector::Page& ByteCollector::page_of(int64_t number) {
+  Known& known = known_[static_cast<uint64_t>(number) % remembered];
+  if (known.number != number) known = {number, &pages_[number]};
+  return *known.page;
 }
 
 void ByteCollector::add(int64_t first, int64_t end) {
-  if (!runs_.empty()) {
-    ByteRun& last = runs_.back();
-    if (first >= last.first && end <= last.end) return;
-    if (first == last.end) {
-      last.end = end;
-      return;
-    }
+  while (first < end) {
+    const int64_t bit = first % page_bytes % word_bits;
+    const int64_t bits = std::min(end - first, word_bits - bit);
+    const uint64_t ones = bits == word_bits ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    const auto word = static_cast<size_t>(first % page_bytes / word_bits);
+    page_of(first / page_bytes)[word] |= ones << bit;
+    first += bits;
   }
-  if (runs_.size() >= limit_) {
-    normalise(runs_);
-    limit_ = std::max(first_limit, 2 * runs_.size());
-  }
-  runs_.push_back({first, end});
 }
 
 ByteRuns ByteCollector::take() {
-  ByteRuns taken = std::exchange(runs_, {});
-  normalise(taken);
-  limit_ = first_limit;
-  return taken;
+  std::vector<int64_t> numbers;
+  for (const auto& [number, page] : pages_)
+    numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  ByteRuns runs;
+  const auto append = [&](int64_t first, int64_t end) {
+    if (!runs.empty() && runs.back().end == first) {
+      runs.back().end = end;
+    } else {
+      runs.push_back({first, end});
+    }
+  };
+  for (const int64_t number : numbers) {
+    const Page& page = pages_.at(number);
+    for (size_t i = 0; i < page.size(); ++i) {
+      const int64_t base = number * page_bytes + static_cast<int64_t>(i) * word_bits;
+      for (uint64_t word = page[i]; word != 0;) {
+        const int bit = std::countr_zero(word);
+        const int ones = std::countr_one(word >> bit);
+        append(base + bit, base + bit + ones);
+        word = bit + ones == word_bits ? 0 : word & (~uint64_t{0} << (bit + ones));
+      }
+    }
+  }
+  pages_.clear();
+  known_.fill({});
+  return runs;
 }
 
 }  // namespace sluice::runtime

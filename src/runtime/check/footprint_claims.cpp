@@ -32,7 +32,7 @@ class RunCollector {
       case Kind::loop:
         return loop(node);
       case Kind::visit: {
-        const int64_t byte = value(node.expressions[0]);
+        const int64_t byte = value(node.expressions.back());
         return add(byte, byte + 1);
       }
       case Kind::condition:
@@ -57,7 +57,7 @@ class RunCollector {
         condition.operation == isl_ast_expr_op_le || condition.operation == isl_ast_expr_op_lt;
     if (step == 1 && counts_up && is_variable(condition.arguments[0], node.variable) &&
         body.kind == dro::LoopNode::Kind::visit &&
-        is_variable(body.expressions[0], node.variable)) {
+        is_variable(body.expressions.back(), node.variable)) {
       const int64_t limit = value(condition.arguments[1]);
       return add(first, condition.operation == isl_ast_expr_op_lt ? limit : limit + 1);
     }
@@ -93,6 +93,30 @@ size_t count_runs(const BlockClaims& claims) {
   return runs;
 }
 
+// with_bytes_last() is [e, o]: the byte o after the existential variables e of a piece, so that
+// loops over the piece run through e outside, where a floor or a thread picks a row, and through
+// neighbouring bytes inside. Null where isl gives up or the lifted piece is not the same bytes.
+isl::set with_bytes_last(const isl::basic_set& piece) {
+  const isl::set lifted = isl::manage(isl_set_from_basic_set(isl_basic_set_lift(piece.copy())));
+  if (lifted.is_null()) return lifted;
+  if (!lifted.is_wrapping()) return lifted;
+  const isl::map variables = lifted.unwrap();
+  if (!dro::yes(variables.domain().is_equal(isl::set(piece)))) return {};
+  return variables.reverse().wrap().flatten();
+}
+
+// pieces_with_bytes_last() holds one null set where isl gives up.
+std::vector<isl::set> pieces_with_bytes_last(const isl::set& bytes) {
+  std::vector<isl::set> pieces;
+  if (bytes.is_null()) return {isl::set()};
+  const isl::stat done = bytes.foreach_basic_set([&](isl::basic_set piece) {
+    pieces.push_back(with_bytes_last(piece));
+    return isl::stat::ok();
+  });
+  if (!done.is_ok()) return {isl::set()};
+  return pieces;
+}
+
 Status read(const analysis::Access& access, const Dim3& grid, std::optional<RelationRuns>& relation,
             bool& any) {
   if (access.precision == analysis::Precision::whole_buffer) any = true;
@@ -114,24 +138,32 @@ Result<RelationRuns> RelationRuns::create(const std::string& text, const Dim3& g
                            "[X, Y, Z] -> { [B[x, y, z] -> A[o]] -> T[o] : x = X and y = Y and "
                            "z = Z }");
   const isl::set bytes = relation->wrap().apply(one_block);
-  std::optional<dro::LoopProgram> program;
-  if (!bytes.is_null()) program = dro::generate_loops(bytes);
-  if (!program) return unsupported("isl makes no loops of the relation", text);
   RelationRuns runs;
-  runs.program_ = std::move(*program);
+  for (const isl::set& points : pieces_with_bytes_last(bytes)) {
+    std::optional<dro::LoopProgram> program;
+    if (!points.is_null()) program = dro::generate_loops(points);
+    if (!program) return unsupported("isl makes no loops of the relation", text);
+    runs.programs_.push_back(std::move(*program));
+  }
   return runs;
 }
 
 ByteRuns RelationRuns::of(const BlockIndex& block) const {
-  std::vector<int64_t> variables(program_.variable_count);
-  const auto set = [&](const char* name, int64_t value) {
-    const auto found = program_.slots.find(name);
-    if (found != program_.slots.end()) variables[found->second] = value;
-  };
-  set("X", block.x);
-  set("Y", block.y);
-  set("Z", block.z);
-  return RunCollector(std::move(variables)).run(program_.root);
+  ByteRuns runs;
+  for (const dro::LoopProgram& program : programs_) {
+    std::vector<int64_t> variables(program.variable_count);
+    const auto set = [&](const char* name, int64_t value) {
+      const auto found = program.slots.find(name);
+      if (found != program.slots.end()) variables[found->second] = value;
+    };
+    set("X", block.x);
+    set("Y", block.y);
+    set("Z", block.z);
+    const ByteRuns more = RunCollector(std::move(variables)).run(program.root);
+    runs.insert(runs.end(), more.begin(), more.end());
+  }
+  if (programs_.size() > 1) normalise(runs);
+  return runs;
 }
 
 Result<std::unique_ptr<FootprintClaims>> FootprintClaims::create(

@@ -30,7 +30,7 @@ class RelationRuns {
   ByteRuns of(const BlockIndex& block) const;
 
  private:
-  dro::LoopProgram program_;
+  std::vector<dro::LoopProgram> programs_;  // one for each piece of the relation
 };
 
 // BlockClaims is what a footprint claims of one block: bytes relative to each pointer argument.
