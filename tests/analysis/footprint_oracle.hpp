@@ -36,6 +36,10 @@ struct Thread {
   void write(int argument, int64_t index, int64_t bytes = 4) {
     touch(*writes, argument, index, bytes);
   }
+  void update(int argument, int64_t index, int64_t bytes = 4) {
+    read(argument, index, bytes);
+    write(argument, index, bytes);
+  }
 
  private:
   void touch(std::map<int, BytesByBlock>& all, int argument, int64_t index, int64_t bytes) {

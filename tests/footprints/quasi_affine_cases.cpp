@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernel_case.hpp"
+
+namespace sluice::footprints {
+namespace {
+
+const std::vector<std::string> copy = {"reads exact", "writes exact"};
+
+// reads() is out[X] = in[from(X)] for all X below 30.
+Model reads(const std::function<int(int)>& from) {
+  return [from](Thread& t) {
+    if (t.x() >= 30) return;
+    t.read(0, from(t.x()));
+    t.write(1, t.x());
+  };
+}
+
+std::vector<KernelCase> divisions() {
+  const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
+  return {
+      {"take_quotient", {4}, {8}, two, copy, reads([](int i) { return i / 3; })},
+      {.kernel = "take_remainder",
+       .grid = {4},
+       .block = {8},
+       .arguments = two,
+       .footprint = {"reads whole", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "X % 7 is quasi-affine"},
+      {"divide_by_scalar",
+       {4},
+       {8},
+       {buffer(512), buffer(512), scalar(30), scalar(10u)},
+       copy,
+       [](Thread& t) {
+         const int i = t.x();
+         if (i >= 30) return;
+         t.read(0, i);
+         t.write(1, i % 10 * 10 + i / 10);
+       }},
+      {.kernel = "remainder_of_negative",
+       .grid = {4},
+       .block = {8},
+       .arguments = {buffer(512), buffer(512), scalar(30), scalar(12)},
+       .footprint = {"reads whole", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "quasi-affine with a case for each sign"},
+      {.kernel = "tiles_in_a_row",
+       .grid = {6},
+       .block = {4, 4},
+       .arguments = {buffer(2048), buffer(2048), scalar(3)},
+       .footprint = {"reads bounded", "may-writes bounded"},
+       .model = [](Thread&) {},
+       .wider_than_ideal = "block / 3 and block % 3 are quasi-affine"},
+      {"average_up",
+       {2},
+       {8},
+       {buffer(512), buffer(512), scalar(29)},
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 15) return;
+         t.read(0, 2 * t.x());
+         t.read(0, std::min(2 * t.x() + 1, 28));
+         t.write(1, t.x());
+       }},
+      {.kernel = "periodic_remainder",
+       .grid = {4},
+       .block = {8},
+       .arguments = two,
+       .footprint = {"reads whole", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "the remainder by a scalar is quasi-affine"},
+  };
+}
+
+std::vector<KernelCase> bits() {
+  const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
+  return {
+      {"shift_left",
+       {4},
+       {8},
+       {buffer(512), buffer(1024), scalar(30), scalar(2)},
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, t.x());
+         t.write(1, t.x() << 2);
+       }},
+      {"shift_right", {4}, {8}, two, copy, reads([](int i) { return i >> 3; })},
+      {"mask_low", {4}, {8}, two, copy, reads([](int i) { return i & 7; })},
+      {"mask_high", {4}, {8}, two, copy, reads([](int i) { return i & ~3; })},
+      {"or_bits", {4}, {8}, two, copy, reads([](int i) { return (i << 1) | 1; })},
+      {.kernel = "exclusive_or",
+       .grid = {4},
+       .block = {8},
+       .arguments = two,
+       .footprint = {"reads bounded", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "x ^ 1 is quasi-affine"},
+      {.kernel = "butterfly",
+       .grid = {4},
+       .block = {8},
+       .arguments = {buffer(512), scalar(8)},
+       .footprint = {"reads bounded, may-writes bounded"},
+       .model = [](Thread&) {},
+       .wider_than_ideal = "x ^ 8 is quasi-affine"},
+      {"bit_reverse",
+       {4},
+       {8},
+       {buffer(512), buffer(512)},
+       {"reads bounded", "writes exact"},
+       [](Thread& t) { t.write(1, t.x()); }},
+  };
+}
+
+std::vector<KernelCase> choices() {
+  const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
+  return {
+      {"clamp_1d",
+       {4},
+       {8},
+       two,
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, std::max(t.x() - 2, 0));
+         t.read(0, std::min(t.x() + 2, 29));
+         t.write(1, t.x());
+       }},
+      {"clamp_2d",
+       {3, 3},
+       {4, 4},
+       {buffer(1024), buffer(1024), scalar(10), scalar(9)},
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 10 || t.y() >= 9) return;
+         t.read(0, std::max(t.y() - 1, 0) * 10 + std::min(t.x() + 1, 9));
+         t.write(1, t.y() * 10 + t.x());
+       }},
+      {.kernel = "periodic",
+       .grid = {4},
+       .block = {8},
+       .arguments = two,
+       .footprint = {"reads bounded", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "the choice is between affine values"},
+      {.kernel = "select_half",
+       .grid = {4},
+       .block = {8},
+       .arguments = two,
+       .footprint = {"reads bounded", "writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() < 30) t.write(1, t.x());
+           },
+       .wider_than_ideal = "the choice is between affine values"},
+      {"absolute_value",
+       {4},
+       {8},
+       {buffer(512), buffer(512), scalar(30), scalar(11)},
+       copy,
+       reads([](int i) { return std::abs(i - 11); })},
+  };
+}
+
+}  // namespace
+
+std::vector<KernelCase> quasi_affine_cases() {
+  std::vector<KernelCase> cases = divisions();
+  for (const auto& more : {bits(), choices()})
+    cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
+}
+
+}  // namespace sluice::footprints
