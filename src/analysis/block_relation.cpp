@@ -7,6 +7,8 @@
 #include <isl/map.h>
 #include <isl/options.h>
 
+#include "analysis/translate_folding.hpp"
+
 namespace sluice::analysis {
 namespace {
 
@@ -44,7 +46,7 @@ struct Union {
     if (precision == Precision::whole_buffer) return access;
     if (over_budget) return std::nullopt;
     if (relation.is_null()) return access;
-    relation = coalesced(relation);
+    relation = fold_translates(coalesced(relation));
     const isl_bool empty = isl_map_is_empty(relation.get());
     if (empty == isl_bool_error) return std::nullopt;
     if (empty == isl_bool_true) return Access{};

@@ -34,3 +34,16 @@ extern "C" __global__ void by_case(const float* in, float* out) {
     case 3: out[i] = in[i] - in[i + 192]; break;
   }
 }
+
+// A tile of 16 rows, unrolled as in a blocked factorisation.
+extern "C" __global__ void tile_rows(float* m, int width, int offset) {
+  __shared__ float tile[16][16];
+#pragma unroll
+  for (int i = 0; i < 16; ++i)
+    tile[i][threadIdx.x] = m[(offset + i) * width + offset + 16 * (blockIdx.x + 1) + threadIdx.x];
+  __syncthreads();
+#pragma unroll
+  for (int i = 1; i < 16; ++i)
+    m[(offset + i) * width + offset + 16 * (blockIdx.x + 1) + threadIdx.x] =
+        tile[i][threadIdx.x] - tile[i - 1][15 - threadIdx.x];
+}

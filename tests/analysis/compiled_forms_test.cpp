@@ -38,5 +38,19 @@ TEST(CompiledForms, CasesOfASwitchAreExact) {
   });
 }
 
+TEST(CompiledForms, RowsOfAnUnrolledTileAreOnePiece) {
+  constexpr int width = 80;
+  expect_exact("tile_rows", {3}, {16}, {width, 16}, [](Thread& t) {
+    for (int i = 0; i < 16; ++i) {
+      const int place = (16 + i) * width + 16 + 16 * int(t.block.x + 1) + int(t.thread.x);
+      t.read(0, place);
+      if (i > 0) t.write(0, place);
+    }
+  });
+  const Footprint footprint = footprint_of("tile_rows", {3}, {16}, {width, 16});
+  EXPECT_EQ(footprint.arguments[0].reads.relation.find(" or "), std::string::npos)
+      << footprint.arguments[0].reads.relation;
+}
+
 }  // namespace
 }  // namespace sluice::analysis::testing
