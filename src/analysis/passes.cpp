@@ -20,6 +20,7 @@
 #include <polly/ScopDetectionDiagnostic.h>
 #include <polly/ScopInfo.h>
 
+#include "analysis/choices.hpp"
 #include "analysis/legibility.hpp"
 #include "base/assert.hpp"
 
@@ -149,6 +150,8 @@ void Passes::reduce(llvm::Function& function) {
 
 void Passes::specialise(llvm::Function& function) {
   managers_->specialisation.run(function, managers_->functions);
+  clear();
+  split_choices(function, scalar_evolution(function));
   clear();
   make_legible(function, scalar_evolution(function));
   clear();

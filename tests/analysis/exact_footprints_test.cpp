@@ -100,6 +100,15 @@ TEST(ExactFootprints, MasksAndShifts) {
   });
 }
 
+TEST(ExactFootprints, OneOfTwoIndices) {
+  expect_exact("choose_index", {4}, {8}, {30}, [](Thread& t) {
+    const int i = t.x();
+    if (i >= 30) return;
+    t.read(0, i % 3 == 0 ? 2 * i : 100 - i);
+    t.write(1, t.thread.x < 5 ? i : i + 200);
+  });
+}
+
 TEST(ExactFootprints, ClampedNeighbours) {
   expect_exact("clamp_edges", {4}, {8}, {30}, [](Thread& t) {
     const int i = t.x();

@@ -69,6 +69,13 @@ extern "C" __global__ void divide_by_scalar(const float* in, float* out, int n, 
   if (i < n) out[(i % width) * width + i / width] = in[i];
 }
 
+extern "C" __global__ void choose_index(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int from = i % 3 == 0 ? 2 * i : 100 - i;
+  out[threadIdx.x < 5 ? i : i + 200] = in[from];
+}
+
 extern "C" __global__ void mask_index(const float* in, float* out, int n) {
   int i = INDEX_X;
   if (i < n) out[i ^ 0] = in[(i & 15) + (i >> 4) * 32];
