@@ -1,0 +1,232 @@
+#include "relation_bytes.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/local_space.h>
+#include <isl/lp.h>
+#include <isl/map.h>
+#include <isl/mat.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/val.h>
+
+#include "byte_collector.hpp"
+
+namespace sluice::analysis::random {
+namespace {
+
+using Wide = __int128;
+using runtime::ByteRuns;
+
+using Constraint = Piece::Constraint;
+
+constexpr int64_t infinite = int64_t{1} << 60;
+constexpr uint64_t most_steps_of_a_piece = 50'000;
+constexpr size_t byte_variable = 3;
+
+int64_t floor_divide(Wide a, Wide b) {
+  Wide quotient = a / b;
+  if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
+  return int64_t(quotient);
+}
+
+// Search lists the bytes of one block in one piece. Domains are narrowed by every constraint until
+// nothing changes, then the smallest is split.
+class Search {
+ public:
+  enum class End { done, unbounded, too_long };
+
+  // `steps` is what may still be spent, of this block or several.
+  Search(const Piece& piece, uint64_t& steps) : piece_(piece), steps_(steps) {}
+
+  End run(const std::array<int64_t, 3>& block, ByteCollector& bytes) {
+    bytes_ = &bytes;
+    Domains domains = piece_.domains;
+    for (size_t i = 0; i < 3; ++i)
+      domains[i] = {block[i], block[i]};
+    return search(std::move(domains));
+  }
+
+  bool contains(const std::array<int64_t, 3>& block, int64_t byte) {
+    ByteCollector bytes;
+    bytes_ = &bytes;
+    Domains domains = piece_.domains;
+    for (size_t i = 0; i < 3; ++i)
+      domains[i] = {block[i], block[i]};
+    if (byte < domains[byte_variable].low || byte > domains[byte_variable].high) return false;
+    domains[byte_variable] = {byte, byte};
+    first_is_enough_ = true;
+    search(std::move(domains));
+    return !bytes.take().empty();
+  }
+
+ private:
+  // narrow() is false where nothing is left of a domain.
+  static bool narrow(const Constraint& constraint, Domains& domains, bool& changed) {
+    const auto& a = constraint.coefficients;
+    Wide most = constraint.constant;  // the largest value of the whole sum
+    for (size_t i = 0; i < a.size(); ++i)
+      most += Wide(a[i]) * (a[i] > 0 ? domains[i].high : domains[i].low);
+    if (most < 0) return false;
+    for (size_t i = 0; i < a.size(); ++i) {
+      Domain& domain = domains[i];
+      if (a[i] == 0 || domain.low == domain.high) continue;
+      const Wide others = most - Wide(a[i]) * (a[i] > 0 ? domain.high : domain.low);
+      if (others > infinite || others < -infinite) continue;
+      if (a[i] > 0) {
+        const int64_t low = -floor_divide(others, a[i]);
+        changed |= low > domain.low;
+        domain.low = std::max(domain.low, low);
+      } else {
+        const int64_t high = floor_divide(others, -a[i]);
+        changed |= high < domain.high;
+        domain.high = std::min(domain.high, high);
+      }
+      if (domain.low > domain.high) return false;
+    }
+    return true;
+  }
+
+  End search(Domains domains) {
+    if (steps_ == 0) return End::too_long;
+    --steps_;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Constraint& constraint : piece_.constraints) {
+        if (!narrow(constraint, domains, changed)) return End::done;
+      }
+    }
+    size_t smallest = 0;
+    const auto size = [&](size_t i) { return domains[i].high - domains[i].low; };
+    for (size_t i = byte_variable + 1; i < domains.size(); ++i) {
+      if (size(i) > 0 && (smallest == 0 || size(i) < size(smallest))) smallest = i;
+    }
+    const size_t widest = smallest == 0 ? byte_variable : smallest;
+    if (size(widest) >= infinite) return End::unbounded;
+    if (smallest == 0) {
+      bytes_->add(domains[byte_variable].low, domains[byte_variable].high + 1);
+      found_ = true;
+      return End::done;
+    }
+    const Domain all = domains[smallest];
+    for (int64_t value = all.low; value <= all.high; ++value) {
+      domains[smallest] = {value, value};
+      if (const End end = search(domains); end != End::done) return end;
+      if (found_ && first_is_enough_) return End::done;
+    }
+    return End::done;
+  }
+
+  const Piece& piece_;
+  uint64_t& steps_;
+  ByteCollector* bytes_ = nullptr;
+  bool first_is_enough_ = false;
+  bool found_ = false;
+};
+
+void add_rows(isl_mat* matrix, bool equalities, std::vector<Constraint>& constraints) {
+  const int rows = isl_mat_rows(matrix), columns = isl_mat_cols(matrix);
+  for (int row = 0; row < rows; ++row) {
+    Constraint constraint;
+    for (int column = 0; column < columns; ++column) {
+      isl_val* value = isl_mat_get_element_val(matrix, row, column);
+      const int64_t number = isl_val_get_num_si(value);
+      isl_val_free(value);
+      if (column == 0) {
+        constraint.constant = number;
+      } else {
+        constraint.coefficients.push_back(number);
+      }
+    }
+    constraints.push_back(constraint);
+    if (!equalities) continue;
+    constraint.constant = -constraint.constant;
+    for (int64_t& number : constraint.coefficients)
+      number = -number;
+    constraints.push_back(constraint);
+  }
+  isl_mat_free(matrix);
+}
+
+// rational_bounds() confines what constraints together, but no single one, confine.
+void rational_bounds(isl_basic_map* piece, Domains& domains) {
+  isl_basic_set* lifted =
+      isl_basic_set_lift(isl_basic_set_flatten(isl_basic_map_wrap(isl_basic_map_copy(piece))));
+  lifted = isl_basic_set_flatten(lifted);
+  for (size_t i = 3; i < domains.size(); ++i) {
+    isl_aff* variable = isl_aff_var_on_domain(
+        isl_local_space_from_space(isl_basic_set_get_space(lifted)), isl_dim_set, unsigned(i));
+    isl_val* low = isl_val_ceil(isl_basic_set_min_lp_val(lifted, variable));
+    isl_val* high = isl_val_floor(isl_basic_set_max_lp_val(lifted, variable));
+    if (isl_val_is_int(low) == isl_bool_true) domains[i].low = isl_val_get_num_si(low);
+    if (isl_val_is_int(high) == isl_bool_true) domains[i].high = isl_val_get_num_si(high);
+    isl_val_free(low);
+    isl_val_free(high);
+    isl_aff_free(variable);
+  }
+  isl_basic_set_free(lifted);
+}
+
+isl_stat add_piece(isl_basic_map* map, void* user) {
+  auto& pieces = *static_cast<std::vector<Piece>*>(user);
+  const bool is_plain = isl_basic_map_dim(map, isl_dim_in) == 3 &&
+                        isl_basic_map_dim(map, isl_dim_out) == 1 &&
+                        isl_basic_map_dim(map, isl_dim_param) == 0;
+  Piece piece;
+  if (is_plain) {
+    add_rows(isl_basic_map_equalities_matrix(map, isl_dim_cst, isl_dim_param, isl_dim_in,
+                                             isl_dim_out, isl_dim_div),
+             true, piece.constraints);
+    add_rows(isl_basic_map_inequalities_matrix(map, isl_dim_cst, isl_dim_param, isl_dim_in,
+                                               isl_dim_out, isl_dim_div),
+             false, piece.constraints);
+    piece.domains.resize(4 + size_t(isl_basic_map_dim(map, isl_dim_div)));
+    rational_bounds(map, piece.domains);
+    pieces.push_back(std::move(piece));
+  }
+  isl_basic_map_free(map);
+  return is_plain ? isl_stat_ok : isl_stat_error;
+}
+
+}  // namespace
+
+std::optional<RelationBytes> RelationBytes::read(const std::string& relation, const Dim3& grid) {
+  RelationBytes bytes;
+  bytes.grid_ = grid;
+  bytes.blocks_.resize(grid.count());
+  if (relation.empty()) return bytes;
+  const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
+  isl_options_set_on_error(context.get(), ISL_ON_ERROR_CONTINUE);
+  isl_map* map = isl_map_read_from_str(context.get(), relation.c_str());
+  const isl_stat status = isl_map_foreach_basic_map(map, add_piece, &bytes.pieces_);
+  isl_map_free(map);
+  if (status != isl_stat_ok) return std::nullopt;
+  std::vector<uint64_t> steps(bytes.pieces_.size(), most_steps_of_a_piece);
+  for (size_t block = 0; block < grid.count(); ++block) {
+    ByteCollector listed;
+    for (size_t i = 0; i < bytes.pieces_.size(); ++i) {
+      const auto end = Search(bytes.pieces_[i], steps[i]).run(bytes.position(block), listed);
+      if (end == Search::End::unbounded) return std::nullopt;
+      if (end == Search::End::too_long) bytes.complete_ = false;
+    }
+    bytes.blocks_[block] = listed.take();
+  }
+  return bytes;
+}
+
+std::array<int64_t, 3> RelationBytes::position(size_t block) const {
+  return {int64_t(block % grid_.x), int64_t(block / grid_.x % grid_.y),
+          int64_t(block / grid_.x / grid_.y)};
+}
+
+bool RelationBytes::contains(size_t block, int64_t byte) const {
+  uint64_t steps = most_steps_of_a_piece;
+  return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+    return Search(piece, steps).contains(position(block), byte);
+  });
+}
+
+}  // namespace sluice::analysis::random
