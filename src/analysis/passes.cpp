@@ -21,6 +21,7 @@
 #include <polly/ScopInfo.h>
 
 #include "analysis/choices.hpp"
+#include "analysis/divisions.hpp"
 #include "analysis/legibility.hpp"
 #include "base/assert.hpp"
 
@@ -153,10 +154,14 @@ void Passes::specialise(llvm::Function& function) {
   clear();
   split_choices(function, scalar_evolution(function));
   clear();
+  make_divisions_legible(function, scalar_evolution(function));
+  clear();
   make_legible(function, scalar_evolution(function));
   clear();
   // What has become readable may decide a branch, and what is then left may read better still.
   managers_->again.run(function, managers_->functions);
+  clear();
+  make_divisions_legible(function, scalar_evolution(function));
   clear();
   make_legible(function, scalar_evolution(function));
   clear();

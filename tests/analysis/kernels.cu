@@ -76,6 +76,13 @@ extern "C" __global__ void choose_index(const float* in, float* out, int n) {
   out[threadIdx.x < 5 ? i : i + 200] = in[from];
 }
 
+extern "C" __global__ void divide_signed(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const unsigned small = 17u * i + 5u;
+  out[i] = in[((i - 12) / 5 * 30 + 100 >> 3) + small % 7u];
+}
+
 extern "C" __global__ void mask_index(const float* in, float* out, int n) {
   int i = INDEX_X;
   if (i < n) out[i ^ 0] = in[(i & 15) + (i >> 4) * 32];

@@ -12,6 +12,7 @@ using Wide = __int128;
 
 constexpr uint64_t most_steps_of_a_launch = 150'000;
 constexpr uint64_t most_turns_of_a_loop = 64;
+constexpr int64_t farthest_byte = int64_t{1} << 56;  // the tests' own arithmetic must not wrap
 
 uint64_t cut(Wide value, Type type) {
   return bits_of(type) == 64 ? uint64_t(value) : uint64_t(uint32_t(value));
@@ -28,8 +29,8 @@ Wide ideal_of(uint64_t bits, Type type) {
   }
 }
 
-// TooLong ends an evaluation.
-struct TooLong {};
+// Unfit ends the evaluation of a kernel that no test can use.
+struct Unfit {};
 // Left ends a thread.
 enum class Flow { on, left };
 
@@ -84,7 +85,7 @@ class Evaluation {
   }
 
   Flow run(const Statement& statement) {
-    if (++steps_ > most_steps_of_a_launch) throw TooLong();
+    if (++steps_ > most_steps_of_a_launch) throw Unfit();
     switch (statement.kind) {
       case Statement::Kind::access:
         touch(statement.access);
@@ -111,7 +112,7 @@ class Evaluation {
     const uint64_t bound = value(*statement.bound);
     const uint64_t step = value(*statement.step);
     for (uint64_t turns = 0; compare(statement.compare, counter, bound, type); ++turns) {
-      if (turns == most_turns_of_a_loop) throw TooLong();
+      if (turns == most_turns_of_a_loop) throw Unfit();
       if (run(statement.first) == Flow::left) return Flow::left;
       counter = checked(ideal_of(counter, type) + ideal_of(step, type), type);
     }
@@ -122,6 +123,7 @@ class Evaluation {
     const auto offset = int64_t(value(*access.offset));
     const int64_t first = offset + access.immediate;
     const int64_t end = first + int64_t(access.bytes) * access.lanes;
+    if (first > farthest_byte || first < -farthest_byte) throw Unfit();
     Collectors& collectors = collectors_[access.pointer];
     if (access.kind != AccessKind::store) collectors.reads.add(first, end);
     if (access.kind == AccessKind::store) collectors.stores.add(first, end);
@@ -129,6 +131,7 @@ class Evaluation {
   }
 
   uint64_t load(uint32_t pointer, int64_t offset, unsigned bytes) {
+    if (offset > farthest_byte || offset < -farthest_byte) throw Unfit();
     collectors_[pointer].reads.add(offset, offset + bytes);
     uint64_t result = 0;
     for (unsigned i = 0; i < bytes; ++i)
@@ -260,7 +263,7 @@ class Evaluation {
 std::optional<Effects> evaluate(const Kernel& kernel) {
   try {
     return Evaluation(kernel).run();
-  } catch (const TooLong&) {
+  } catch (const Unfit&) {
     return std::nullopt;
   }
 }

@@ -22,8 +22,8 @@ struct Effects {
   bool wrapped = false;  // some integer that was computed differs from its ideal value
 };
 
-// evaluate() runs every thread. Nothing where a thread runs for too long: such a kernel might not
-// end, or is too large for a test. Thread-safe.
+// evaluate() runs every thread. Nothing where that takes too long, since such a kernel might not
+// end, or where bytes are touched 2^56 away. Thread-safe.
 std::optional<Effects> evaluate(const Kernel& kernel);
 
 // data_byte() is the content of every pointer parameter that is `data`, at a byte offset.

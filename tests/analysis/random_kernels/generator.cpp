@@ -205,7 +205,9 @@ class Generator {
     statement.variable = uint32_t(kernel_.variables.size());
     kernel_.variables.push_back(type);
     expressions_->scope().push_back(statement.variable);
+    ++inside_loops_;
     statement.first = statements(depth + 1);
+    --inside_loops_;
     expressions_->scope().pop_back();
     return statement;
   }
@@ -225,6 +227,8 @@ class Generator {
 
   Statement leave() {
     left_ = true;
+    // A loop that is left early has no affine bounds.
+    if (inside_loops_ > 0) kernel_.affine = false;
     Statement statement;
     statement.kind = Statement::Kind::leave;
     statement.value = expressions_->condition();
@@ -264,6 +268,7 @@ class Generator {
   std::vector<uint32_t> assigned_;
   int accesses_ = 0;
   int loops_ = 0;
+  int inside_loops_ = 0;
   bool left_ = false;
 };
 
