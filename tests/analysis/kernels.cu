@@ -76,11 +76,12 @@ extern "C" __global__ void choose_index(const float* in, float* out, int n) {
   out[threadIdx.x < 5 ? i : i + 200] = in[from];
 }
 
-extern "C" __global__ void divide_signed(const float* in, float* out, int n) {
+extern "C" __global__ void divide_signed(const float* in, float* out, int n, int five,
+                                         unsigned seven) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const unsigned small = 17u * i + 5u;
-  out[i] = in[((i - 12) / 5 * 30 + 100 >> 3) + small % 7u];
+  out[i] = in[(((i - 12) / five * 30 + 100) >> 3) + small % seven];
 }
 
 extern "C" __global__ void mask_index(const float* in, float* out, int n) {
