@@ -15,6 +15,7 @@ typedef struct SluiceBlockLaunch {
   const void* parameters; /* the parameter block, laid out as PTX lays out .param */
   uint32_t grid[3];
   uint32_t dynamic_shared_bytes;
+  uint64_t grid_workspace; /* address of a cooperative launch's workspace, 0 for any other launch */
 } SluiceBlockLaunch;
 
 /* A block function runs blocks first_block .. first_block + block_count - 1 (linear, x fastest)

@@ -67,3 +67,9 @@ extern "C" __global__ void warp_barrier(const int* in, int* out) {
     out[t] = pool[t];
   }
 }
+
+// Each lane asks for a lane that does not take part.
+extern "C" __global__ void absent_source(const int* in, int* out) {
+  int t = threadIdx.x;
+  if (t < 16) out[t] = __shfl_sync(0xffff, in[t], t + 16);
+}

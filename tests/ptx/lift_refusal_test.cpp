@@ -28,10 +28,9 @@ std::string refusal(const std::string& instruction, ErrorKind kind) {
 }
 
 TEST(LiftRefusal, InstructionsOutsideTheTable) {
-  EXPECT_EQ(refusal("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f3}, [%rd1, {%f1, %f2}];",
-                    ErrorKind::unsupported),
-            "kernel k, PTX line 6: instruction 'tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f3}, [%rd1, "
-            "{%f1, %f2}];' is outside the instruction table");
+  EXPECT_EQ(refusal("vabsdiff4.u32.u32.u32 %r1, %r2, %r3, %r4;", ErrorKind::unsupported),
+            "kernel k, PTX line 6: instruction 'vabsdiff4.u32.u32.u32 %r1, %r2, %r3, %r4;' is "
+            "outside the instruction table");
 }
 
 TEST(LiftRefusal, ModifiersNobodyTakes) {
@@ -44,8 +43,8 @@ TEST(LiftRefusal, ModifiersNobodyTakes) {
 }
 
 TEST(LiftRefusal, RoundingModesNotLiftedYet) {
-  EXPECT_EQ(refusal("mul.rz.f64 %fd1, %fd2, %fd3;", ErrorKind::unimplemented),
-            "kernel k, PTX line 6: instruction 'mul.rz.f64 %fd1, %fd2, %fd3;' is not implemented: "
+  EXPECT_EQ(refusal("mul.rz.f16 %h1, %h2, %h3;", ErrorKind::unimplemented),
+            "kernel k, PTX line 6: instruction 'mul.rz.f16 %h1, %h2, %h3;' is not implemented: "
             "rounding mode .rz is not lifted yet for this operation and type");
 }
 

@@ -1,5 +1,6 @@
-// Copies of rows: 2D and 3D copies between pitched memory. Arrays are unsupported.
+// Copies of rows: 2D copies between pitched memory, 3D copies from and to arrays as well.
 #include "hostcuda/cudart/api.hpp"
+#include "hostcuda/cudart/array.hpp"
 #include "hostcuda/cudart/copy.hpp"
 
 namespace sluice::cudart {
@@ -72,11 +73,33 @@ cudaError_t copy_rows(const Rows& rows, Body&& body) {
   });
 }
 
+// Where an array takes part, its texels are what the extent and its own position count.
+cudaError_t describe_arrays(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
+  size_t texel_bytes = 1;
+  if (parameters.srcArray != nullptr) {
+    ArrayShape shape;
+    const CUresult result = describe_array(parameters.srcArray, &shape);
+    if (result != CUDA_SUCCESS) return to_error(result);
+    texel_bytes = shape.texel_bytes;
+    copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy->srcArray = driver_array(parameters.srcArray);
+    copy->srcXInBytes = parameters.srcPos.x * texel_bytes;
+  }
+  if (parameters.dstArray != nullptr) {
+    ArrayShape shape;
+    const CUresult result = describe_array(parameters.dstArray, &shape);
+    if (result != CUDA_SUCCESS) return to_error(result);
+    texel_bytes = shape.texel_bytes;
+    copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy->dstArray = driver_array(parameters.dstArray);
+    copy->dstXInBytes = parameters.dstPos.x * texel_bytes;
+  }
+  copy->WidthInBytes = parameters.extent.width * texel_bytes;
+  return cudaSuccess;
+}
+
 cudaError_t describe(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
   *copy = {};
-  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) {
-    return unsupported("cudaMemcpy3D of a CUDA array");
-  }
   if (!memory_types(parameters.kind, &copy->srcMemoryType, &copy->dstMemoryType)) {
     return cudaErrorInvalidMemcpyDirection;
   }
@@ -97,7 +120,7 @@ cudaError_t describe(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
   copy->WidthInBytes = parameters.extent.width;
   copy->Height = parameters.extent.height;
   copy->Depth = parameters.extent.depth;
-  return cudaSuccess;
+  return describe_arrays(parameters, copy);
 }
 
 template <class Body>

@@ -30,7 +30,7 @@ void* allocate_memory(size_t bytes) {
 }
 
 bool counts_as_device_memory(MemoryKind kind) {
-  return kind == MemoryKind::device || kind == MemoryKind::managed;
+  return kind == MemoryKind::device || kind == MemoryKind::managed || kind == MemoryKind::array;
 }
 
 bool is_owned_by_table(MemoryKind kind) {

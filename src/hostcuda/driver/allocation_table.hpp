@@ -17,6 +17,7 @@ class Context;
 enum class MemoryKind {
   device,      // cuMemAlloc and its kin
   managed,     // cuMemAllocManaged
+  array,       // the memory of a CUDA array
   host,        // cuMemHostAlloc, cuMemAllocHost
   registered,  // the program's own, by cuMemHostRegister
   variable,    // a variable of a loaded module

@@ -25,7 +25,7 @@ const char* unsupported_attribute(const CUlaunchAttribute& attribute) {
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
       return nullptr;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      return value.cooperative == 0 ? nullptr : "a cooperative launch";
+      return nullptr;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
       return value.clusterDim.x * value.clusterDim.y * value.clusterDim.z == 1
                  ? nullptr
@@ -47,21 +47,24 @@ CUresult report_unsupported(const char* what) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+CUresult launch_on(CUstream handle, const LaunchRequest& request) {
+  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
+    return launch(driver, stream, request);
+  });
+}
+
 }  // namespace
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                         unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                         unsigned int block_z, unsigned int shared_bytes, CUstream handle,
                         void** parameters, void** extra) {
-  return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) {
-    return launch(driver, stream,
-                  {function,
-                   {grid_x, grid_y, grid_z},
-                   {block_x, block_y, block_z},
-                   shared_bytes,
-                   parameters,
-                   extra});
-  });
+  return launch_on(handle, {function,
+                            {grid_x, grid_y, grid_z},
+                            {block_x, block_y, block_z},
+                            shared_bytes,
+                            parameters,
+                            extra});
 }
 SLUICE_PER_THREAD_FORM(cuLaunchKernel, ptsz,
                        (CUfunction function, unsigned int grid_x, unsigned int grid_y,
@@ -76,24 +79,40 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  bool cooperative = false;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
-    if (const char* what = unsupported_attribute(config->attrs[i])) {
+    const CUlaunchAttribute& attribute = config->attrs[i];
+    if (const char* what = unsupported_attribute(attribute)) {
       return guarded([&] { return report_unsupported(what); });
     }
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+      cooperative = attribute.value.cooperative != 0;
+    }
   }
-  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
-                        config->blockDimX, config->blockDimY, config->blockDimZ,
-                        config->sharedMemBytes, config->hStream, parameters, extra);
+  return launch_on(config->hStream, {function,
+                                     {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                     {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                     config->sharedMemBytes,
+                                     parameters,
+                                     extra,
+                                     cooperative});
 }
 SLUICE_PER_THREAD_FORM(cuLaunchKernelEx, ptsz,
                        (const CUlaunchConfig* config, CUfunction function, void** parameters,
                         void** extra),
                        (config, function, parameters, extra))
 
-CUresult cuLaunchCooperativeKernel(CUfunction, unsigned int, unsigned int, unsigned int,
-                                   unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
-                                   void**) {
-  return with_context([](Driver&, Context&) { return report_unsupported("a cooperative launch"); });
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                   void** parameters) {
+  return launch_on(stream, {function,
+                            {grid_x, grid_y, grid_z},
+                            {block_x, block_y, block_z},
+                            shared_bytes,
+                            parameters,
+                            nullptr,
+                            true});
 }
 SLUICE_PER_THREAD_FORM(cuLaunchCooperativeKernel, ptsz,
                        (CUfunction function, unsigned int grid_x, unsigned int grid_y,

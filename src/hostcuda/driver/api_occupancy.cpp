@@ -9,22 +9,6 @@ using namespace sluice::hostcuda;
 
 namespace {
 
-unsigned round_up_to_warps(unsigned threads) {
-  return (threads + limits::warp - 1) / limits::warp * limits::warp;
-}
-
-int active_blocks(const Kernel& kernel, unsigned block_threads, size_t dynamic_shared_bytes) {
-  if (block_threads > kernel.facts().max_threads ||
-      dynamic_shared_bytes > kernel.max_dynamic_shared_bytes()) {
-    return 0;
-  }
-  size_t blocks = std::min(limits::blocks_per_multiprocessor,
-                           limits::threads_per_multiprocessor / round_up_to_warps(block_threads));
-  const size_t shared = kernel.facts().static_shared_bytes + dynamic_shared_bytes;
-  if (shared > 0) blocks = std::min<size_t>(blocks, limits::shared_optin_bytes / shared);
-  return static_cast<int>(blocks);
-}
-
 // with_kernel() calls body(Driver&, Kernel&).
 template <class Body>
 CUresult with_kernel(CUfunction function, Body&& body) noexcept {
@@ -42,7 +26,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               unsigned int) {
   return with_kernel(function, [&](Driver&, Kernel& kernel) -> CUresult {
     if (blocks == nullptr || block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
-    *blocks = active_blocks(kernel, static_cast<unsigned>(block_threads), dynamic_shared_bytes);
+    *blocks = static_cast<int>(
+        kernel.active_blocks(static_cast<unsigned>(block_threads), dynamic_shared_bytes));
     return CUDA_SUCCESS;
   });
 }
@@ -74,7 +59,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid, int* block_thr
       const size_t shared = shared_for_block != nullptr
                                 ? shared_for_block(static_cast<int>(threads))
                                 : dynamic_shared_bytes;
-      const int blocks = active_blocks(kernel, threads, shared);
+      const int blocks = static_cast<int>(kernel.active_blocks(threads, shared));
       if (blocks * static_cast<int>(threads) <= most_threads) continue;
       most_threads = blocks * static_cast<int>(threads);
       *block_threads = static_cast<int>(threads);

@@ -42,6 +42,9 @@ class Kernel {
   CUresult set_attribute(CUfunction_attribute attribute, int value);
   CUresult parameter(size_t index, size_t* offset, size_t* size) const;
 
+  // active_blocks() is how many blocks of a size one multiprocessor is said to hold.
+  unsigned active_blocks(unsigned block_threads, size_t dynamic_shared_bytes) const;
+
   // take_fault() says what has ended a thread of this code since the last call.
   DeviceFault take_fault() { return unit_.take_fault(); }
 

@@ -1,4 +1,3 @@
-#include "base/log.hpp"
 #include "hostcuda/driver/copy.hpp"
 
 namespace sluice::hostcuda {
@@ -12,6 +11,7 @@ struct BoxSide {
   size_t x, y, z;
   size_t pitch;
   size_t height;  // rows of a plane
+  CUarray array;
 };
 
 bool add_scaled(uintptr_t* sum, size_t count, size_t scale) {
@@ -31,9 +31,11 @@ CUresult make_side(const BoxSide& box, const Copy& extent, CopySide* side) {
     case CU_MEMORYTYPE_UNIFIED:
       *side = {box.device, box.pitch, 0, Side::unified};
       break;
-    case CU_MEMORYTYPE_ARRAY:
-      log::error("a copy to or from a CUDA array: arrays are unsupported on the CPU device");
-      return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_MEMORYTYPE_ARRAY: {
+      const std::shared_ptr<Array> array = Driver::get()->arrays.find(box.array);
+      return array == nullptr ? CUDA_ERROR_INVALID_HANDLE
+                              : array_side(*array, box.x, box.y, box.z, extent, side);
+    }
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -62,9 +64,9 @@ CUresult describe_copy(const CUDA_MEMCPY3D& box, Copy* copy) {
   copy->height = box.Height;
   copy->depth = box.Depth;
   return make_copy({box.dstMemoryType, box.dstHost, box.dstDevice, box.dstXInBytes, box.dstY,
-                    box.dstZ, box.dstPitch, box.dstHeight},
+                    box.dstZ, box.dstPitch, box.dstHeight, box.dstArray},
                    {box.srcMemoryType, box.srcHost, box.srcDevice, box.srcXInBytes, box.srcY,
-                    box.srcZ, box.srcPitch, box.srcHeight},
+                    box.srcZ, box.srcPitch, box.srcHeight, box.srcArray},
                    copy);
 }
 

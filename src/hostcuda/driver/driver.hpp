@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "hostcuda/driver/allocation_table.hpp"
+#include "hostcuda/driver/array.hpp"
 #include "hostcuda/driver/code.hpp"
 #include "hostcuda/driver/context.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
@@ -35,6 +36,8 @@ class Driver {
   HandleTable<LoadedCode, CUmodule> modules;  // libraries too: cuLibraryGetModule
   HandleTable<LoadedCode, CUlibrary> libraries;
   HandleTable<Kernel, CUfunction> kernels;
+  HandleTable<Array, CUarray> arrays;
+  HandleTable<Texture, CUtexObject> textures;  // and surfaces
 
   // Contexts. make_context() fails only for lack of memory, which throws.
   Context* make_context(unsigned flags);

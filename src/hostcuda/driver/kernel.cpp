@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/log.hpp"
@@ -14,6 +15,10 @@ uint32_t default_dynamic_shared_bytes(const KernelFacts& facts) {
   return facts.static_shared_bytes < limits::shared_bytes
              ? limits::shared_bytes - facts.static_shared_bytes
              : 0;
+}
+
+unsigned round_up_to_warps(unsigned threads) {
+  return (threads + limits::warp - 1) / limits::warp * limits::warp;
 }
 
 }  // namespace
@@ -106,6 +111,20 @@ CUresult Kernel::set_attribute(CUfunction_attribute attribute, int value) {
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+unsigned Kernel::active_blocks(unsigned block_threads, size_t dynamic_shared_bytes) const {
+  if (block_threads == 0 || block_threads > facts_.max_threads ||
+      dynamic_shared_bytes > max_dynamic_shared_bytes()) {
+    return 0;
+  }
+  unsigned blocks = std::min(limits::blocks_per_multiprocessor,
+                             limits::threads_per_multiprocessor / round_up_to_warps(block_threads));
+  const size_t shared = facts_.static_shared_bytes + dynamic_shared_bytes;
+  if (shared > 0) {
+    blocks = static_cast<unsigned>(std::min<size_t>(blocks, limits::shared_optin_bytes / shared));
+  }
+  return blocks;
 }
 
 CUresult Kernel::parameter(size_t index, size_t* offset, size_t* size) const {

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "hostcuda/driver/resident_blocks.hpp"
+#include "hostcuda/jit/texture.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -38,7 +40,8 @@ class LaunchWork final : public Work {
       : kernel_(std::move(kernel)),
         code_(code),
         parameters_(kernel_->facts().parameter_bytes),
-        blocks_(request.grid.count()) {
+        blocks_(request.grid.count()),
+        is_cooperative_(request.cooperative) {
     launch_.parameters = parameters_.data();
     launch_.grid[0] = request.grid.x;
     launch_.grid[1] = request.grid.y;
@@ -49,10 +52,23 @@ class LaunchWork final : public Work {
   std::byte* parameters() { return parameters_.data(); }
 
   CUresult run(BlockPool& pool) const override {
-    if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
+    if (is_cooperative_) {
+      if (!run_resident(code_, launch_, static_cast<uint32_t>(blocks_))) {
+        log::error("kernel {}: no threads or no memory for {} blocks at once", kernel_->name(),
+                   blocks_);
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+      }
+    } else if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
       log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
                  kernel_->name(), code_.scratch_bytes, pool.workers());
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    if (take_texture_fault()) {
+      log::error(
+          "kernel {}: an access to a surface outside of it, or by what is no texture or surface "
+          "object; the context can't be used any more",
+          kernel_->name());
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     switch (kernel_->take_fault()) {
       case DeviceFault::trap:
@@ -75,6 +91,7 @@ class LaunchWork final : public Work {
   ParameterBlock parameters_;
   SluiceBlockLaunch launch_ = {};
   uint64_t blocks_;
+  bool is_cooperative_;
 };
 
 CUresult check_shape(const Kernel& kernel, const LaunchRequest& request) {
@@ -136,6 +153,13 @@ CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& re
   if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
   if (const CUresult result = check_shape(*kernel, request); result != CUDA_SUCCESS) return result;
+  if (request.cooperative &&
+      request.grid.count() >
+          uint64_t{kernel->active_blocks(static_cast<unsigned>(request.block.count()),
+                                         request.dynamic_shared_bytes)} *
+              driver.properties.processors) {
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  }
   SluiceBlockCode code;
   const CUresult compiled = kernel->block_code(request.block, request.dynamic_shared_bytes, &code);
   if (compiled != CUDA_SUCCESS) return compiled;

@@ -55,6 +55,8 @@ BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext&
   arguments_[ThreadFunction::origin] = load_invariant(ir, pointer, function->getArg(3), 0);
   arguments_[ThreadFunction::dynamic_shared_bytes] = load_invariant(
       ir, ir.getInt32Ty(), launch, offsetof(SluiceBlockLaunch, dynamic_shared_bytes));
+  arguments_[ThreadFunction::grid_workspace] =
+      load_invariant(ir, ir.getInt64Ty(), launch, offsetof(SluiceBlockLaunch, grid_workspace));
   for (unsigned axis = 0; axis < 3; ++axis) {
     arguments_[ThreadFunction::nctaid + axis] =
         load_invariant(ir, ir.getInt32Ty(), launch, offsetof(SluiceBlockLaunch, grid) + 4 * axis);

@@ -9,6 +9,8 @@
 
 #include "base/log.hpp"
 #include "hostcuda/jit/device_printf.hpp"
+#include "hostcuda/jit/texture_calls.hpp"
+#include "ptx/texture_call.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -90,6 +92,15 @@ const std::vector<DeviceFunction>& device_functions() {
       {"free", "sluice_device_free", address_of(&sluice_device_free), false, "08"},
       {"%globaltimer", "sluice_device_nanoseconds", address_of(&sluice_device_nanoseconds), false,
        "8"},
+      // '@' is 16 bytes.
+      {ptx::texture_call::fetch, "sluice_texture_fetch", address_of(&sluice_texture_fetch), false,
+       "@844444"},
+      {ptx::texture_call::load, "sluice_surface_load", address_of(&sluice_surface_load), false,
+       "@844444"},
+      {ptx::texture_call::store, "sluice_surface_store", address_of(&sluice_surface_store), false,
+       "084444488"},
+      {ptx::texture_call::query, "sluice_texture_query", address_of(&sluice_texture_query), false,
+       "484"},
       {"nanosleep", "sluice_device_yield", address_of(&sluice_device_yield), false, "0"},
   };
   return *functions;

@@ -15,6 +15,7 @@
 #include "hostcuda/jit/math_intrinsics.hpp"
 #include "hostcuda/jit/special_registers.hpp"
 #include "hostcuda/jit/sync_points.hpp"
+#include "hostcuda/jit/waiting_blocks.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -199,6 +200,7 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
   for (CallInst* end : ends_of_thread)
     end_thread(*end, context);
   removeUnreachableBlocks(function);
+  let_others_run(function);
   return {};
 }
 

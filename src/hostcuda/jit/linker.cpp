@@ -9,6 +9,7 @@
 #include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/call_runtime.hpp"
 #include "hostcuda/jit/device_library.hpp"
+#include "hostcuda/jit/directed_double.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
 extern "C" {
@@ -41,6 +42,11 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
         orc::ExecutorAddr::fromPtr(function.address),
         JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   }
+  for (const DirectedFunction& function : directed_functions()) {
+    symbols[jit.mangleAndIntern(function.symbol)] = {
+        orc::ExecutorAddr::fromPtr(function.address),
+        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  }
   add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(&std::memmove));
   add("memset", static_cast<void* (*)(void*, int, size_t)>(&std::memset));
@@ -60,6 +66,9 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   add("fminf", static_cast<FF>(&std::fmin));
   add("fmaxf", static_cast<FF>(&std::fmax));
   add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
+  // LLVM makes one call of a sine and a cosine of the same value.
+  add("sincosf", &sincosf);
+  add("sincos", &sincos);
   add("sin", static_cast<D>(&std::sin));
   add("cos", static_cast<D>(&std::cos));
   add("exp2", static_cast<D>(&std::exp2));

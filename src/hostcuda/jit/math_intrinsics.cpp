@@ -2,6 +2,8 @@
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include "hostcuda/jit/directed_double.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -89,7 +91,7 @@ Value* plain_value(Intrinsic::ID id, ArrayRef<Value*> operands, IRBuilder<>& ir)
     case Intrinsic::nvvm_fmax_d:
       return ir.CreateMaxNum(operands[0], operands[1]);
     default:
-      return nullptr;
+      return call_directed(id, operands, ir);
   }
 }
 

@@ -83,6 +83,13 @@ Value* special_register(IntrinsicInst& read, const Dim3& block, uint64_t static_
     case Intrinsic::nvvm_read_ptx_sreg_lanemask_gt:
     case Intrinsic::nvvm_read_ptx_sreg_lanemask_ge:
       return lane_mask(read.getIntrinsicID(), lane(function, block, ir), ir);
+    case Intrinsic::nvvm_read_ptx_sreg_envreg0:
+      return ir.getInt32(0);
+    case Intrinsic::nvvm_read_ptx_sreg_envreg1:
+      return ir.CreateTrunc(ir.CreateLShr(argument(ThreadFunction::grid_workspace), 32),
+                            ir.getInt32Ty());
+    case Intrinsic::nvvm_read_ptx_sreg_envreg2:
+      return ir.CreateTrunc(argument(ThreadFunction::grid_workspace), ir.getInt32Ty());
     case Intrinsic::nvvm_read_ptx_sreg_smid:
       return ir.getInt32(0);
     case Intrinsic::nvvm_read_ptx_sreg_nsmid:

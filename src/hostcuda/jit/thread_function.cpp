@@ -28,8 +28,9 @@ void set_range(Function& function, unsigned argument, uint64_t low, uint64_t hig
 FunctionType* thread_function_type(const Function& kernel) {
   LLVMContext& context = kernel.getContext();
   Type* pointer = PointerType::get(context, 0);
-  std::vector<Type*> types = {pointer, pointer};
-  types.insert(types.end(), 10, Type::getInt32Ty(context));
+  std::vector<Type*> types = {pointer, pointer, Type::getInt32Ty(context),
+                              Type::getInt64Ty(context)};
+  types.insert(types.end(), 9, Type::getInt32Ty(context));
   for (const Argument& argument : kernel.args()) {
     types.push_back(argument.getType()->isPointerTy() ? pointer : argument.getType());
   }
@@ -46,6 +47,7 @@ void describe_arguments(Function& function, const Dim3& block) {
   function.addParamAttr(ThreadFunction::shared, Attribute::NonNull);
   function.getArg(ThreadFunction::origin)->setName("origin");
   function.getArg(ThreadFunction::dynamic_shared_bytes)->setName("dynamic_shared_bytes");
+  function.getArg(ThreadFunction::grid_workspace)->setName("grid_workspace");
   for (unsigned axis = 0; axis < 3; ++axis) {
     function.getArg(ThreadFunction::nctaid + axis)->setName(Twine("nctaid.") + axes[axis]);
     function.getArg(ThreadFunction::ctaid + axis)->setName(Twine("ctaid.") + axes[axis]);

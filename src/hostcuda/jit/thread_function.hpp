@@ -28,8 +28,8 @@ struct KernelContext {
 };
 
 // ThreadFunction is the kernel with all that varies as an argument:
-//   void f(ptr shared, ptr origin, i32 dynamic_shared_bytes, i32 nctaid[3], i32 ctaid[3],
-//          i32 tid[3], kernel parameters...)
+//   void f(ptr shared, ptr origin, i32 dynamic_shared_bytes, i64 grid_workspace, i32 nctaid[3],
+//          i32 ctaid[3], i32 tid[3], kernel parameters...)
 // `origin` is a null pointer that the optimiser knows nothing of: an address kept in an integer
 // becomes `getelementptr i8, origin, integer`, which its analyses follow where they give up on
 // inttoptr. Until bind_origin() it is a call of `sluice.origin`, since alias analysis believes that
@@ -37,8 +37,8 @@ struct KernelContext {
 // parameter block. Only block-wide and warp-wide synchronisation remains as calls of NVVM
 // intrinsics.
 struct ThreadFunction {
-  static constexpr unsigned shared = 0, origin = 1, dynamic_shared_bytes = 2, nctaid = 3, ctaid = 6,
-                            tid = 9, first_parameter = 12;
+  static constexpr unsigned shared = 0, origin = 1, dynamic_shared_bytes = 2, grid_workspace = 3,
+                            nctaid = 4, ctaid = 7, tid = 10, first_parameter = 13;
   llvm::Function* function = nullptr;
   uint64_t static_shared_bytes = 0;  // the dynamic pool starts here, 16-byte aligned
   bool shared_escapes = false;       // a generic address of shared memory was taken

@@ -49,8 +49,9 @@ void shuffle(SyncOperation operation, uint32_t participants, const WarpOperands&
     bool inside = false;
     const uint32_t source =
         shuffle_source(operation, lane, operands.lane[lane], operands.clamp[lane], inside);
+    // PTX leaves it open what comes from a lane that does not take part; a GPU gives 0.
     const bool present = participants >> source & 1;
-    result[lane] = operands.value[present ? source : lane];
+    result[lane] = present ? operands.value[source] : 0;
     predicate[lane] = inside;
   });
 }

@@ -25,18 +25,17 @@ bool is_directed(const FloatMode& mode) {
   return !mode.rounding.empty();
 }
 
-// Only the operations on .f32 (and sums of .f64) are lifted in directed roundings.
+// .f32 and .f64 have directed roundings.
 FloatMode take_arithmetic_mode(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
   return mode;
 }
 
 }  // namespace
 
 void lift_float_add_sub(InstructionLifter& lifter, ScalarType type) {
-  const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
   const bool adds = lifter.info().opcode == Opcode::add;
   lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
     llvm::IRBuilder<>& ir = lifter.ir();
@@ -49,6 +48,7 @@ void lift_float_add_sub(InstructionLifter& lifter, ScalarType type) {
 void lift_float_mul(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_arithmetic_mode(lifter, type);
   lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     return is_directed(mode) ? directed_mul(lifter, sources[0], sources[1], mode.rounding)
                              : lifter.ir().CreateFMul(sources[0], sources[1]);
   });
@@ -59,6 +59,7 @@ void lift_float_div(InstructionLifter& lifter, ScalarType type) {
   lifter.modifiers.take_any({"approx", "full"});
   const FloatMode mode = take_arithmetic_mode(lifter, type);
   lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     return is_directed(mode) ? directed_div(lifter, sources[0], sources[1], mode.rounding)
                              : lifter.ir().CreateFDiv(sources[0], sources[1]);
   });
@@ -71,6 +72,7 @@ void lift_fma(InstructionLifter& lifter) {
 void lift_float_fma(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_arithmetic_mode(lifter, type);
   lift_lanes(lifter, mode, 3, [&](const Lanes& sources) {
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     if (is_directed(mode)) {
       return directed_fma(lifter, sources[0], sources[1], sources[2], mode.rounding);
     }

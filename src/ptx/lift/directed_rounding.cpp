@@ -178,4 +178,27 @@ llvm::Value* directed_sqrt(InstructionLifter& lifter, llvm::Value* value,
               rounding);
 }
 
+llvm::Value* directed_double(InstructionLifter& lifter, const std::vector<llvm::Value*>& operands,
+                             std::string_view rounding) {
+  using namespace llvm::Intrinsic;
+  struct Row {
+    Opcode opcode;
+    llvm::Intrinsic::ID rz, rm, rp;
+  };
+  static constexpr Row rows[] = {
+      {Opcode::mul, nvvm_mul_rz_d, nvvm_mul_rm_d, nvvm_mul_rp_d},
+      {Opcode::div, nvvm_div_rz_d, nvvm_div_rm_d, nvvm_div_rp_d},
+      {Opcode::fma, nvvm_fma_rz_d, nvvm_fma_rm_d, nvvm_fma_rp_d},
+      {Opcode::mad, nvvm_fma_rz_d, nvvm_fma_rm_d, nvvm_fma_rp_d},
+      {Opcode::sqrt, nvvm_sqrt_rz_d, nvvm_sqrt_rm_d, nvvm_sqrt_rp_d},
+      {Opcode::rcp, nvvm_rcp_rz_d, nvvm_rcp_rm_d, nvvm_rcp_rp_d},
+  };
+  for (const Row& row : rows) {
+    if (row.opcode != lifter.info().opcode) continue;
+    const llvm::Intrinsic::ID id = rounding == "rz" ? row.rz : rounding == "rm" ? row.rm : row.rp;
+    return lifter.intrinsic(id, {}, operands);
+  }
+  lifter.refuse_invalid("the operation has no rounding mode");
+}
+
 }  // namespace sluice::ptx::lift_detail

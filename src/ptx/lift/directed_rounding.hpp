@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "ptx/lift/instruction_lifter.hpp"
 
@@ -38,7 +39,7 @@ llvm::Value* narrow(InstructionLifter& lifter, const ExactSum& exact, llvm::Type
 // to odd: CPUs convert only float to half.
 llvm::Value* narrow_to_half(InstructionLifter& lifter, llvm::Value* value);
 
-// The operations in a directed rounding: f32 all, f64 only directed_add().
+// The operations in a directed rounding on .f32; directed_add() takes .f64 too.
 llvm::Value* directed_add(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,
                           std::string_view rounding);
 llvm::Value* directed_mul(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,
@@ -49,5 +50,10 @@ llvm::Value* directed_div(InstructionLifter& lifter, llvm::Value* left, llvm::Va
                           std::string_view rounding);
 llvm::Value* directed_sqrt(InstructionLifter& lifter, llvm::Value* value,
                            std::string_view rounding);
+
+// directed_double() is any of the instruction's operations on .f64 as NVVM's own intrinsic: twice
+// the precision of a double is not at hand, so who runs the code must know the rounding mode.
+llvm::Value* directed_double(InstructionLifter& lifter, const std::vector<llvm::Value*>& operands,
+                             std::string_view rounding);
 
 }  // namespace sluice::ptx::lift_detail

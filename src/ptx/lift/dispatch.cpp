@@ -1,4 +1,5 @@
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/texture.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -76,10 +77,16 @@ void lift_family(InstructionLifter& lifter) {
     SLUICE_LIFT(st, lift_st)
     SLUICE_LIFT(sub, lift_add_sub)
     SLUICE_LIFT(subc, lift_carry)
+    SLUICE_LIFT(suld, lift_surface_load)
+    SLUICE_LIFT(suq, lift_texture_query)
+    SLUICE_LIFT(sust, lift_surface_store)
     SLUICE_LIFT(szext, lift_szext)
     SLUICE_LIFT(tanh, lift_tanh)
     SLUICE_LIFT(testp, lift_testp)
+    SLUICE_LIFT(tex, lift_texture)
+    SLUICE_LIFT(tld4, lift_texture)
     SLUICE_LIFT(trap, lift_trap)
+    SLUICE_LIFT(txq, lift_texture_query)
     SLUICE_LIFT(vote, lift_vote)
     SLUICE_LIFT(xor_, lift_logic)
 #undef SLUICE_LIFT

@@ -63,9 +63,10 @@ void lift_reciprocal(InstructionLifter& lifter) {
                                     [&](llvm::Value* value) { return reciprocal(lifter, value); });
   }
   const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
   lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
     llvm::Constant* one = llvm::ConstantFP::get(sources[0]->getType(), 1.0);
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     return mode.rounding.empty() ? reciprocal(lifter, sources[0])
                                  : directed_div(lifter, one, sources[0], mode.rounding);
   });
@@ -75,8 +76,9 @@ void lift_sqrt(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   lifter.modifiers.take("approx");
   const FloatMode mode = take_float_mode(lifter, type);
-  if (type != ScalarType::f32) refuse_directed(lifter, mode);
+  if (type != ScalarType::f32 && type != ScalarType::f64) refuse_directed(lifter, mode);
   lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     return mode.rounding.empty() ? square_root(lifter, sources[0])
                                  : directed_sqrt(lifter, sources[0], mode.rounding);
   });

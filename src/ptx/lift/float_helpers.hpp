@@ -21,6 +21,11 @@ struct FloatMode {
 // take_float_mode() takes .ftz, .sat, .relu and the rounding mode. The type has been taken already.
 FloatMode take_float_mode(InstructionLifter& lifter, ScalarType type);
 
+// is_directed_double() says whether directed_double() (directed_rounding.hpp) is what is asked for.
+inline bool is_directed_double(const FloatMode& mode) {
+  return !mode.rounding.empty() && mode.type == ScalarType::f64;
+}
+
 // refuse_directed() is for operations and types that are lifted in rounding to nearest alone.
 void refuse_directed(InstructionLifter& lifter, const FloatMode& mode);
 

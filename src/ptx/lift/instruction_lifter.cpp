@@ -98,8 +98,8 @@ llvm::Constant* InstructionLifter::integer(llvm::Type* type, uint64_t value) {
 
 llvm::Value* InstructionLifter::intrinsic(llvm::Intrinsic::ID id,
                                           std::initializer_list<llvm::Type*> types,
-                                          std::initializer_list<llvm::Value*> arguments) {
-  return ir().CreateIntrinsic(id, types, arguments);
+                                          llvm::ArrayRef<llvm::Value*> arguments) {
+  return ir().CreateIntrinsic(id, llvm::ArrayRef(types), arguments);
 }
 
 llvm::CallInst* InstructionLifter::tagged_intrinsic(llvm::Intrinsic::ID id,

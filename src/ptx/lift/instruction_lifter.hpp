@@ -72,7 +72,7 @@ class InstructionLifter {
 
   llvm::Constant* integer(llvm::Type* type, uint64_t value);
   llvm::Value* intrinsic(llvm::Intrinsic::ID id, std::initializer_list<llvm::Type*> types,
-                         std::initializer_list<llvm::Value*> arguments);
+                         llvm::ArrayRef<llvm::Value*> arguments);
   // tagged_intrinsic() is for those that touch memory or synchronise.
   llvm::CallInst* tagged_intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> arguments);
 

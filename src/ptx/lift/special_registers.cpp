@@ -34,7 +34,12 @@ llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view n
       {"%lanemask_gt", nvvm_read_ptx_sreg_lanemask_gt},
       {"%clock", nvvm_read_ptx_sreg_clock},
       {"%clock64", nvvm_read_ptx_sreg_clock64},
-      {"%globaltimer", nvvm_read_ptx_sreg_globaltimer}};
+      {"%globaltimer", nvvm_read_ptx_sreg_globaltimer},
+      // What a driver tells a kernel: 1 and 2 are the address of a grid's workspace, see
+      // cooperative_groups/details/driver_abi.h of the toolkit.
+      {"%envreg0", nvvm_read_ptx_sreg_envreg0},
+      {"%envreg1", nvvm_read_ptx_sreg_envreg1},
+      {"%envreg2", nvvm_read_ptx_sreg_envreg2}};
   if (name == "WARP_SZ") return lifter.ir().getInt32(32);
   std::string full(name);
   if (!component.empty()) full.append(1, '.').append(component);

@@ -155,12 +155,31 @@ TEST_F(LaunchTest, AttributesAreHonouredOrRefusedByName) {
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   EXPECT_EQ(cuLaunchKernelEx(&config, nothing, nullptr, nullptr), CUDA_SUCCESS);
   attribute.value.cooperative = 1;
+  EXPECT_EQ(cuLaunchKernelEx(&config, nothing, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchCooperativeKernel(nothing, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr),
+            CUDA_SUCCESS);
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {2, 1, 1};
   testing::internal::CaptureStderr();
   EXPECT_EQ(cuLaunchKernelEx(&config, nothing, nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(cuLaunchCooperativeKernel(nothing, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr),
-            CUDA_ERROR_NOT_SUPPORTED);
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_NE(log.find("a cooperative launch is unsupported"), std::string::npos) << log;
+  EXPECT_NE(log.find("a launch with thread-block clusters is unsupported"), std::string::npos)
+      << log;
+}
+
+TEST_F(LaunchTest, CooperativeGridsMustFitTheDevice) {
+  int processors = 0;
+  int per_processor = 0;
+  const CUfunction nothing = function("nothing");
+  EXPECT_EQ(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, nothing, 32, 0),
+            CUDA_SUCCESS);
+  const auto most = static_cast<unsigned>(processors * per_processor);
+  EXPECT_EQ(cuLaunchCooperativeKernel(nothing, most, 1, 1, 32, 1, 1, 0, nullptr, nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchCooperativeKernel(nothing, most + 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr),
+            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
 TEST_F(LaunchTest, OccupancyFollowsTheLimits) {

@@ -44,6 +44,12 @@ TEST_F(JitWarps, ShufflesInEveryDirection) {
   }
 }
 
+TEST_F(JitWarps, ALaneThatTakesNoPartGivesZero) {
+  std::vector<int> in(32, 7), out(16, -1);
+  kernels.run("absent_source", {1}, {32}, 0, in.data(), out.data());
+  EXPECT_THAT(out, testing::Each(0));
+}
+
 TEST_F(JitWarps, VotesAndMatches) {
   std::vector<uint32_t> in(64), out(256);
   for (uint32_t t = 0; t < 64; ++t)

@@ -1,0 +1,242 @@
+// Textures and surfaces become calls of the functions in ptx/texture_call.hpp. Mipmaps do not exist
+// here, so that a level of detail or gradients choose the one image that there is.
+#include "ptx/lift/texture.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/families.hpp"
+#include "ptx/texture_call.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+namespace call = texture_call;
+
+llvm::CallInst* call_function(InstructionLifter& lifter, const char* name, llvm::Type* result,
+                              llvm::ArrayRef<llvm::Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* argument : arguments)
+    types.push_back(argument->getType());
+  llvm::FunctionCallee callee = lifter.function().module().module().getOrInsertFunction(
+      name, llvm::FunctionType::get(result, types, false));
+  llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
+  return lifter.tag(lifter.ir().CreateCall(callee, arguments));
+}
+
+call::Geometry take_geometry(InstructionLifter& lifter) {
+  static constexpr std::pair<std::string_view, call::Geometry> names[] = {
+      {"1d", call::one},
+      {"2d", call::two},
+      {"3d", call::three},
+      {"a1d", call::one_layered},
+      {"a2d", call::two_layered},
+      {"cube", call::cube},
+      {"acube", call::cube_layered}};
+  for (const auto& [name, geometry] : names) {
+    if (lifter.modifiers.take(name)) return geometry;
+  }
+  lifter.refuse_unsupported("its geometry is neither 1d, 2d, 3d, a1d, a2d, cube nor acube");
+}
+
+// object() is the 64-bit handle in a register.
+llvm::Value* object(InstructionLifter& lifter, const Operand& operand) {
+  if (lifter.declared_type(operand) == ScalarType::none) {
+    lifter.refuse_unsupported("texture and surface references are gone; use objects");
+  }
+  return lifter.read(operand, ScalarType::u64);
+}
+
+// Place is where in which object an instruction reads or writes.
+struct Place {
+  llvm::Value* object = nullptr;
+  llvm::Value* layer = nullptr;
+  std::array<llvm::Value*, 3> coordinates = {};  // bits
+
+  std::vector<llvm::Value*> arguments(llvm::Value* how) const {
+    return {object, how, layer, coordinates[0], coordinates[1], coordinates[2]};
+  }
+};
+
+Place read_place(InstructionLifter& lifter, const Operand& operand, call::Geometry geometry,
+                 ScalarType coordinate_type) {
+  const auto* list = std::get_if<BracketedList>(&operand.value);
+  if (list == nullptr || list->elements.size() != 2) {
+    lifter.refuse_unsupported("it needs an object and coordinates, and no sampler");
+  }
+  std::vector<const Operand*> parts;
+  if (const auto* vector = std::get_if<VectorOperand>(&list->elements[1].value)) {
+    for (const Operand& element : vector->elements)
+      parts.push_back(&element);
+  } else {
+    parts.push_back(&list->elements[1]);
+  }
+  const bool layered = geometry == call::one_layered || geometry == call::two_layered ||
+                       geometry == call::cube_layered;
+  size_t dimensions = 3;
+  if (geometry == call::one || geometry == call::one_layered) dimensions = 1;
+  if (geometry == call::two || geometry == call::two_layered) dimensions = 2;
+  if (parts.size() < dimensions + (layered ? 1 : 0)) {
+    lifter.refuse_invalid("it has too few coordinates");
+  }
+  llvm::Constant* zero = lifter.ir().getInt32(0);
+  Place place{object(lifter, list->elements[0]), zero, {zero, zero, zero}};
+  size_t next = 0;
+  if (layered) place.layer = lifter.read(*parts[next++], ScalarType::u32);
+  for (size_t i = 0; i < dimensions; ++i) {
+    place.coordinates[i] = lifter.to_bits(lifter.read(*parts[next++], coordinate_type));
+  }
+  return place;
+}
+
+std::vector<const Operand*> elements_of(const Operand& operand) {
+  std::vector<const Operand*> elements;
+  if (const auto* vector = std::get_if<VectorOperand>(&operand.value)) {
+    for (const Operand& element : vector->elements)
+      elements.push_back(&element);
+  } else {
+    elements.push_back(&operand);
+  }
+  return elements;
+}
+
+bool is_sink(const Operand& operand) {
+  const auto* identifier = std::get_if<Identifier>(&operand.value);
+  return identifier != nullptr && identifier->name == "_";
+}
+
+// unpack() writes the elements that follow each other in the bits of `packed`.
+void unpack(InstructionLifter& lifter, llvm::Value* packed, const Operand& destination,
+            ScalarType type) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const unsigned width = bit_width(type);
+  unsigned shift = 0;
+  for (const Operand* element : elements_of(destination)) {
+    llvm::Value* bits = ir.CreateTrunc(ir.CreateLShr(packed, shift), ir.getIntNTy(width));
+    shift += width;
+    if (is_sink(*element)) continue;
+    lifter.write(*element, lifter.from_bits(bits, value_type(lifter.context(), type)), type);
+  }
+}
+
+// SurfaceAccess is what the modifiers of suld and sust say.
+struct SurfaceAccess {
+  uint32_t how = 0;
+  call::Geometry geometry = call::one;
+  ScalarType type = ScalarType::none;
+  size_t elements = 1;
+};
+
+SurfaceAccess take_surface_access(InstructionLifter& lifter) {
+  SurfaceAccess access;
+  if (lifter.modifiers.take("p")) {
+    access.how |= call::formatted;
+  } else if (!lifter.modifiers.take("b")) {
+    lifter.refuse_invalid("it needs .b or .p");
+  }
+  access.geometry = take_geometry(lifter);
+  access.how |= access.geometry;
+  lifter.modifiers.take_all({"ca", "cg", "cs", "cv", "wb", "wt"});
+  if (lifter.modifiers.take("v2")) access.elements = 2;
+  if (lifter.modifiers.take("v4")) access.elements = 4;
+  access.type = lifter.take_type();
+  const auto outside = lifter.modifiers.take_any({"trap", "clamp", "zero"});
+  if (outside == "clamp") access.how |= call::clamps;
+  if (outside == "zero") access.how |= call::zeroes;
+  if (!is_integer(access.type) && access.type != ScalarType::f32) {
+    lifter.refuse_unsupported("its type is not one of surfaces");
+  }
+  access.how |= static_cast<uint32_t>(size_in_bytes(access.type) * access.elements)
+                << call::bytes_shift;
+  return access;
+}
+
+}  // namespace
+
+void lift_texture(InstructionLifter& lifter) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  uint32_t how = 0;
+  if (lifter.info().opcode == Opcode::tld4) {
+    how |= call::gather;
+    const auto component = lifter.modifiers.take_any({"r", "g", "b", "a"});
+    if (!component) lifter.refuse_invalid("its component is missing");
+    how |= static_cast<uint32_t>(std::string_view("rgba").find(*component))
+           << call::component_shift;
+  } else {
+    lifter.modifiers.take_any({"base", "level", "grad"});
+  }
+  const call::Geometry geometry = take_geometry(lifter);
+  how |= geometry;
+  if (!lifter.modifiers.take("v4")) lifter.refuse_unsupported("it does not give four elements");
+  const ScalarType type = lifter.take_type();
+  const ScalarType coordinate_type = lifter.take_type();
+  if (bit_width(type) != 32 || bit_width(coordinate_type) != 32) {
+    lifter.refuse_unsupported("it does not work on 32-bit values");
+  }
+  if (type == ScalarType::f32) how |= call::float_result;
+  if (coordinate_type != ScalarType::f32) how |= call::integer_coordinates;
+  const Place place = read_place(lifter, lifter.operand(1), geometry, coordinate_type);
+  llvm::Value* texels =
+      call_function(lifter, call::fetch, ir.getInt128Ty(), place.arguments(ir.getInt32(how)));
+  unpack(lifter, texels, lifter.operand(0), type);
+}
+
+void lift_texture_query(InstructionLifter& lifter) {
+  static constexpr std::pair<std::string_view, call::Property> names[] = {
+      {"width", call::width},
+      {"height", call::height},
+      {"depth", call::depth},
+      {"array_size", call::layers},
+      {"normalized_coords", call::normalized}};
+  const auto* address = std::get_if<Address>(&lifter.operand(1).value);
+  if (address == nullptr) lifter.refuse_invalid("it needs an object");
+  const ScalarType type = lifter.take_type();
+  for (const auto& [name, property] : names) {
+    if (!lifter.modifiers.take(name)) continue;
+    llvm::Value* handle = object(lifter, Operand{Identifier{address->base, {}}});
+    llvm::IRBuilder<>& ir = lifter.ir();
+    return lifter.write(
+        0, call_function(lifter, call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)}),
+        type);
+  }
+  lifter.refuse_unsupported("what it asks for is not known here");
+}
+
+void lift_surface_load(InstructionLifter& lifter) {
+  const SurfaceAccess access = take_surface_access(lifter);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const Place place = read_place(lifter, lifter.operand(1), access.geometry, ScalarType::s32);
+  llvm::Value* bits =
+      call_function(lifter, call::load, ir.getInt128Ty(), place.arguments(ir.getInt32(access.how)));
+  if (elements_of(lifter.operand(0)).size() != access.elements) {
+    lifter.refuse_invalid("the number of its operands is not that of its vector");
+  }
+  unpack(lifter, bits, lifter.operand(0), access.type);
+}
+
+void lift_surface_store(InstructionLifter& lifter) {
+  const SurfaceAccess access = take_surface_access(lifter);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const Place place = read_place(lifter, lifter.operand(0), access.geometry, ScalarType::s32);
+  const auto elements = elements_of(lifter.operand(1));
+  if (elements.size() != access.elements) {
+    lifter.refuse_invalid("the number of its operands is not that of its vector");
+  }
+  llvm::Value* bits = llvm::ConstantInt::get(ir.getInt128Ty(), 0);
+  unsigned shift = 0;
+  for (const Operand* element : elements) {
+    llvm::Value* value = lifter.to_bits(lifter.read(*element, access.type));
+    bits = ir.CreateOr(bits, ir.CreateShl(ir.CreateZExt(value, ir.getInt128Ty()), shift));
+    shift += bit_width(access.type);
+  }
+  std::vector<llvm::Value*> arguments = place.arguments(ir.getInt32(access.how));
+  arguments.push_back(ir.CreateTrunc(bits, ir.getInt64Ty()));
+  arguments.push_back(ir.CreateTrunc(ir.CreateLShr(bits, 64), ir.getInt64Ty()));
+  call_function(lifter, call::store, ir.getVoidTy(), arguments);
+}
+
+}  // namespace sluice::ptx::lift_detail
