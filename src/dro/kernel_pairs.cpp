@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/demangle.hpp"
 #include "dro/summary.hpp"
 
 namespace sluice::dro {
@@ -32,8 +33,9 @@ void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out)
   for (const KernelPair& pair : kernel_pairs(summary)) {
     const std::string hazards = hazard_names(pair.hazards);
     if (!as_json) {
-      out << fmt::format("{} -> {}: {}, DROs {}, dependences {}, edges {}\n", pair.master,
-                         pair.slave, hazards, pair.dros, pair.dependences, pair.edges);
+      out << fmt::format("{} -> {}: {}, DROs {}, dependences {}, edges {}\n",
+                         short_name(pair.master), short_name(pair.slave), hazards, pair.dros,
+                         pair.dependences, pair.edges);
       continue;
     }
     const nlohmann::ordered_json object = {{"master", pair.master},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/demangle.hpp"
 #include "dro/summary.hpp"
 
 namespace sluice::dro {
@@ -72,7 +73,7 @@ void print_launch_table(const JournalSummary& summary, std::ostream& out) {
   }
   std::vector<Row> rows = {{"kernel", "grid", "block", "launches", "as tasks"}};
   for (const KernelCount& count : kernels) {
-    rows.push_back({count.kernel, extent_text(count.grid), extent_text(count.block),
+    rows.push_back({short_name(count.kernel), extent_text(count.grid), extent_text(count.block),
                     std::to_string(count.launches), std::to_string(count.tasks)});
   }
   out << "\nlaunches\n";
@@ -90,8 +91,9 @@ void print_check_table(const JournalSummary& summary, std::ostream& out) {
   std::vector<Row> rows = {{"kernel", "launches", "unchecked", "blocks", "violations", "argument",
                             "bytes read", "bytes written"}};
   for (const CheckRecord& check : summary.checks) {
-    Row row = {check.kernel, std::to_string(check.launches), std::to_string(check.unchecked),
-               std::to_string(check.blocks), std::to_string(check.violations)};
+    Row row = {short_name(check.kernel), std::to_string(check.launches),
+               std::to_string(check.unchecked), std::to_string(check.blocks),
+               std::to_string(check.violations)};
     if (check.arguments.empty()) {
       row.insert(row.end(), 3, "-");
       rows.push_back(row);
@@ -118,8 +120,8 @@ json checks_json(const JournalSummary& summary) {
 Row dro_row(const DroSummary& summary) {
   const Dro& dro = summary.dro;
   return {std::to_string(dro.id),
-          fmt::format("{} #{} -> {} #{}", summary.master_kernel, summary.master,
-                      summary.slave_kernel, summary.slave),
+          fmt::format("{} #{} -> {} #{}", short_name(summary.master_kernel), summary.master,
+                      short_name(summary.slave_kernel), summary.slave),
           fmt::format("{}", fmt::join(dro.buffers, ",")),
           hazard_names(dro.hazards),
           std::to_string(summary.edges),
@@ -197,9 +199,9 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
     const LaunchRecord& record = launch.record;
     const LaunchDetails& details = record.details;
     if (!as_json) {
-      std::string line =
-          fmt::format("#{} {} grid {} block {} stream {} ", record.number, details.kernel,
-                      extent_text(details.grid), extent_text(details.block), details.stream);
+      std::string line = fmt::format("#{} {} grid {} block {} stream {} ", record.number,
+                                     short_name(details.kernel), extent_text(details.grid),
+                                     extent_text(details.block), details.stream);
       if (record.footprint) line += fmt::format("footprint {} ", *record.footprint);
       line += how(record);
       for (const auto& [master, dro] : record.dependences) {
@@ -229,8 +231,8 @@ void write_dros(const JournalSummary& summary, bool as_json, std::ostream& out) 
     if (!as_json) {
       out << fmt::format(
           "dro {}: {} #{} -> {} #{}, buffers {}, {}, {} edges, {} (table {}){}, used {}\n", dro.id,
-          entry.master_kernel, entry.master, entry.slave_kernel, entry.slave,
-          fmt::join(dro.buffers, ","), hazard_names(dro.hazards), entry.edges,
+          short_name(entry.master_kernel), entry.master, short_name(entry.slave_kernel),
+          entry.slave, fmt::join(dro.buffers, ","), hazard_names(dro.hazards), entry.edges,
           form_name(entry.form), dro.edges, dro.retires_master ? ", retires its master" : "",
           entry.uses);
       continue;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/demangle.hpp"
 #include "dro/journal_reader.hpp"
 
 namespace sluice::tools {
@@ -52,8 +53,8 @@ bool is_whole(const dro::EdgeTable& table) {
 
 std::string launch_label(const dro::LaunchRecord& launch) {
   const Dim3& grid = launch.details.grid;
-  return quoted(
-      fmt::format("#{} {} {}x{}x{}", launch.number, launch.details.kernel, grid.x, grid.y, grid.z));
+  return quoted(fmt::format("#{} {} {}x{}x{}", launch.number, short_name(launch.details.kernel),
+                            grid.x, grid.y, grid.z));
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ Status write_block_graph(const std::string& path, const dro::JournalSummary& sum
   if (!is_whole(*table)) return invalid_input("the DRO's edge table contradicts itself", path);
   out << fmt::format("digraph dro{} {{\n  rankdir=LR;\n  node [shape=box];\n", id);
   const auto cluster = [&](char side, const std::string& kernel, const Dim3& grid) {
-    out << fmt::format("  subgraph cluster_{} {{\n    label={};\n", side, quoted(kernel));
+    out << fmt::format("  subgraph cluster_{} {{\n    label={};\n", side,
+                       quoted(short_name(kernel)));
     for (uint64_t block = 0; block < grid.count(); ++block) {
       out << fmt::format("    {}{} [label=\"{}\"];\n", side, block, block);
     }
