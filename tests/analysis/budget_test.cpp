@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/byte_runs.hpp"
 #include "analysis/kernel_analysis.hpp"
+#include "footprint_oracle.hpp"
 #include "ptx/parser.hpp"
 
 namespace sluice::analysis::testing {
@@ -32,7 +32,8 @@ std::string conditional_stores(unsigned count) {
 void expect_words(const Access& access, unsigned count) {
   ASSERT_NE(access.precision, Precision::exact);
   if (access.precision == Precision::whole_buffer) return;
-  EXPECT_EQ(bytes_of_a_block(access.relation, {1, 0, 0}).bytes, 4 * count);
+  const Block block = {1, 0, 0};
+  EXPECT_EQ(bytes_of(access.relation)[block].size(), 4 * count);
 }
 
 void expect_all_stores(unsigned count) {

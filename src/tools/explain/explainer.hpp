@@ -1,0 +1,49 @@
+// `sluice explain`: what kernels read and write, in text for people who know CUDA.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/footprint.hpp"
+#include "base/result.hpp"
+#include "ptx/syntax.hpp"
+#include "tools/explain/source_lines.hpp"
+
+namespace sluice::tools {
+
+// ShapeChoice is the launch that a kernel is explained for. What is not chosen is an example's.
+struct ShapeChoice {
+  std::optional<Dim3> grid;
+  std::optional<Dim3> block;
+  uint32_t dynamic_shared_bytes = 0;
+  std::map<uint32_t, uint64_t> arguments;             // value of a scalar argument, by its number
+  std::optional<std::vector<uint64_t>> shape_values;  // all of them, as a journal has them
+
+  std::string origin;  // for people, where the launch comes from: "launch #1"
+};
+
+// Explainer makes the texts. Not thread-safe.
+class Explainer {
+ public:
+  // With `isl`, each relation is printed too, in isl's notation.
+  explicit Explainer(bool isl) : isl_(isl) {}
+
+  // kernel() explains one kernel of a module. A kernel that is not understood says why; that is
+  // no error. An error where the choice does not fit the kernel.
+  Result<std::string> kernel(const ptx::Module& module, const ptx::Function& function,
+                             const ShapeChoice& choice);
+
+  // footprint() explains what a journal kept of a launch; there are no source lines then, and of
+  // the arguments only what the kernel's mangled name tells. `origin` is as in a choice.
+  std::string footprint(const analysis::Footprint& footprint, const std::string& origin);
+
+ private:
+  bool isl_;
+  SourceFiles files_;
+};
+
+}  // namespace sluice::tools

@@ -1,0 +1,69 @@
+#include "tools/explain/recorded_launches.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "dro/journal_reader.hpp"
+
+namespace sluice::tools {
+namespace {
+
+RecordedKernel& entry_of(std::vector<RecordedKernel>& kernels, const std::string& name) {
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const RecordedKernel& known) {
+    return known.kernel == name;
+  });
+  if (found != kernels.end()) return *found;
+  kernels.emplace_back().kernel = name;
+  return kernels.back();
+}
+
+}  // namespace
+
+bool is_journal(const std::string& file) {
+  std::ifstream stream(file);
+  std::string start(11, '\0');
+  return stream.read(start.data(), std::streamsize(start.size())) && start == "{\"journal\":";
+}
+
+Result<std::vector<RecordedKernel>> recorded_launches(const std::string& file,
+                                                      std::optional<uint64_t> wanted) {
+  auto reader = dro::JournalReader::open(file);
+  if (!reader) return tl::unexpected(reader.error());
+  std::map<dro::FootprintId, analysis::Footprint> footprints;
+  std::map<std::string, std::set<dro::FootprintId>> shapes;
+  std::vector<RecordedKernel> kernels;
+  while (true) {
+    auto record = reader->next();
+    if (!record) return tl::unexpected(record.error());
+    if (!*record) break;
+    if ((*record)->kind == "footprint") {
+      auto footprint = dro::footprint_of(**record);
+      if (!footprint) return tl::unexpected(footprint.error());
+      footprints.insert(std::move(*footprint));
+    }
+    if ((*record)->kind != "launch") continue;
+    const auto launch = dro::launch_of(**record);
+    if (!launch) return tl::unexpected(launch.error());
+    if (wanted && launch->number != *wanted) continue;
+    RecordedKernel& kernel = entry_of(kernels, launch->details.kernel);
+    if (launch->footprint) shapes[kernel.kernel].insert(*launch->footprint);
+    if (kernel.footprint) continue;
+    if (kernel.launch == 0 || launch->footprint) kernel.launch = launch->number;
+    if (kernel.reason.empty()) kernel.reason = launch->details.passed_through;
+    const auto known = launch->footprint ? footprints.find(*launch->footprint) : footprints.end();
+    if (known != footprints.end()) kernel.footprint = known->second;
+  }
+  for (RecordedKernel& kernel : kernels)
+    kernel.shapes = shapes[kernel.kernel].size();
+  if (wanted && kernels.empty()) {
+    return invalid_input(fmt::format("holds no launch {}", *wanted), file,
+                         "sluice inspect --launches lists them");
+  }
+  return kernels;
+}
+
+}  // namespace sluice::tools
