@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interpose/shim.hpp"
+#include "interpose/shim_device.hpp"
 #include "interpose/wrappers.hpp"
 
 using namespace sluice::interpose;
@@ -45,6 +46,7 @@ void* const* erased(Handle* handle) {
 extern "C" CUresult sluice_wrap_cuModuleLoad(CUmodule* module, const char* path) {
   const ErrnoGuard guard;
   const CUresult result = driver().cuModuleLoad(module, path);
+  if (result == CUDA_SUCCESS) note_module(*module);
   note_code_file(result, erased(module), path);
   return result;
 }
@@ -52,6 +54,7 @@ extern "C" CUresult sluice_wrap_cuModuleLoad(CUmodule* module, const char* path)
 extern "C" CUresult sluice_wrap_cuModuleLoadData(CUmodule* module, const void* image) {
   const ErrnoGuard guard;
   const CUresult result = driver().cuModuleLoadData(module, image);
+  if (result == CUDA_SUCCESS) note_module(*module);
   note_code(result, erased(module), image);
   return result;
 }
@@ -61,6 +64,7 @@ extern "C" CUresult sluice_wrap_cuModuleLoadDataEx(CUmodule* module, const void*
                                                    void** values) {
   const ErrnoGuard guard;
   const CUresult result = driver().cuModuleLoadDataEx(module, image, option_count, options, values);
+  if (result == CUDA_SUCCESS) note_module(*module);
   note_code(result, erased(module), image);
   return result;
 }
@@ -68,6 +72,7 @@ extern "C" CUresult sluice_wrap_cuModuleLoadDataEx(CUmodule* module, const void*
 extern "C" CUresult sluice_wrap_cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   const ErrnoGuard guard;
   const CUresult result = driver().cuModuleLoadFatBinary(module, image);
+  if (result == CUDA_SUCCESS) note_module(*module);
   note_code(result, erased(module), image);
   return result;
 }
@@ -96,6 +101,7 @@ extern "C" CUresult sluice_wrap_cuLibraryLoadData(CUlibrary* library, const void
   const CUresult result =
       driver().cuLibraryLoadData(library, image, jit_options, jit_values, jit_count,
                                  library_options, library_values, library_count);
+  if (result == CUDA_SUCCESS) note_library(*library);
   note_code(result, erased(library), image);
   return result;
 }
@@ -110,6 +116,7 @@ extern "C" CUresult sluice_wrap_cuLibraryLoadFromFile(CUlibrary* library, const 
   const CUresult result =
       driver().cuLibraryLoadFromFile(library, path, jit_options, jit_values, jit_count,
                                      library_options, library_values, library_count);
+  if (result == CUDA_SUCCESS) note_library(*library);
   note_code_file(result, erased(library), path);
   return result;
 }

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "interpose/driver_search.hpp"
 #include "interpose/program_file.hpp"
+#include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
 #include "runtime/analysis_model.hpp"
 
@@ -40,30 +41,6 @@ std::string library_folder() {
 std::string program_path() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
-// A %p in the journal's path becomes the process id, so that programs with several processes
-// write one journal each.
-std::string journal_path() {
-  std::string path = environment("SLUICE_JOURNAL");
-  const size_t place = path.find("%p");
-  if (place != std::string::npos) path.replace(place, 2, std::to_string(getpid()));
-  return path;
-}
-
-runtime::Config read_config() {
-  runtime::Config config;
-  config.set_journal_path(journal_path()).set_program(program_path());
-  const std::string check = environment("SLUICE_CHECK_FOOTPRINTS");
-  config.set_check_footprints(!check.empty() && check != "0");
-  const std::string rule = environment("SLUICE_DEPENDENCE");
-  if (rule == "buffer") {
-    config.set_rule(dro::Rule::buffer);
-  } else if (!rule.empty() && rule != "exact") {
-    log::warning("SLUICE_DEPENDENCE: '{}' is no dependence rule; use exact or buffer (now: exact)",
-                 rule);
-  }
-  return config;
 }
 
 void throw_assertion(const char* condition, const char* file, int line) {
@@ -147,9 +124,11 @@ void Shim::start_runtime() {
     if (off_) return;
     set_assertion_handler(throw_assertion);
     // Both are leaked: threads of the device may use them until the process is gone.
+    const Settings settings = read_settings();
     auto* device = new ShimDevice(calls_);
+    device->use_megakernel(settings, [this](const char* symbol) { return real(symbol); });
     Result<std::unique_ptr<runtime::Runtime>> made =
-        runtime::Runtime::create(read_config(), *device, runtime::analysis_model_maker());
+        runtime::Runtime::create(settings.config, *device, runtime::analysis_model_maker());
     if (!made) {
       log::error("{}; the program runs without Sluice", made.error().line());
       return;

@@ -2,7 +2,11 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <unordered_set>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace sluice::interpose {
 namespace {
@@ -12,7 +16,46 @@ void CUDA_CB run_work(void* data) {
   (*work)();
 }
 
+struct Libraries {
+  std::mutex mutex;
+  std::unordered_set<void*> handles;
+};
+Libraries& libraries() {
+  static auto* const all = new Libraries();
+  return *all;
+}
+
+bool is_library(void* handle) {
+  const std::lock_guard lock(libraries().mutex);
+  return libraries().handles.contains(handle);
+}
+
 }  // namespace
+
+void note_library(void* handle) {
+  const std::lock_guard lock(libraries().mutex);
+  libraries().handles.insert(handle);
+}
+
+void note_module(void* handle) {
+  const std::lock_guard lock(libraries().mutex);
+  libraries().handles.erase(handle);
+}
+
+void ShimDevice::use_megakernel(const Settings& settings,
+                                const std::function<void*(const char*)>& real) {
+  if (settings.megakernel == MegakernelUse::off) return;
+  if (const char* missing = driver_.look_up(real)) {
+    log::warning("the driver lacks {}, which the megakernel needs: launches pass through", missing);
+    return;
+  }
+  executor_ = std::make_unique<megakernel::DeviceExecutor>(
+      driver_, megakernel::DeviceExecutor::Config{
+                   .workers = settings.workers,
+                   .wait_for_code = settings.megakernel == MegakernelUse::wait,
+                   .stress = settings.config.stress,
+                   .is_library = is_library});
+}
 
 ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
   constexpr unsigned char bytes[] = SLUICE_HOST_DEVICE_TABLE_UUID;
@@ -52,8 +95,8 @@ Result<SluiceBlockCode> ShimDevice::find_code(void* function, const Dim3& block,
                                               uint32_t dynamic_shared_bytes,
                                               GetBlockCode SluiceHostDeviceTable::* get) {
   if (table_ == nullptr) {
-    return unimplemented("the megakernel for GPUs is unimplemented", "device",
-                         "launches run as they would without Sluice");
+    return unsupported("on a GPU launches are reordered only where SLUICE_MEGAKERNEL is set",
+                       "device", "launches run as they would without Sluice");
   }
   const uint32_t extents[3] = {block.x, block.y, block.z};
   SluiceBlockCode code = {};

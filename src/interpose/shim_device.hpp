@@ -1,7 +1,12 @@
 // The driver below the shim as the runtime sees it.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "interpose/driver_calls.hpp"
+#include "interpose/settings.hpp"
+#include "megakernel/cuda/device_executor.hpp"
 #include "runtime/device.hpp"
 
 namespace sluice::interpose {
@@ -11,12 +16,17 @@ class ShimDevice : public runtime::Device {
   // `calls` must outlive the device. Asks the driver for the private table of the CPU device.
   explicit ShimDevice(const DriverCalls& calls);
 
+  // use_megakernel() makes windows run by the megakernel's own PTX where the settings say so;
+  // `real(symbol)` is the driver's function of that name. Call it once, before any launch.
+  void use_megakernel(const Settings& settings, const std::function<void*(const char*)>& real);
+
   int launch(const runtime::LaunchCall& call) override;
   Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
                                      uint32_t dynamic_shared_bytes) override;
   Result<SluiceBlockCode> traced_block_code(void* function, const Dim3& block,
                                             uint32_t dynamic_shared_bytes) override;
   void set_access_sink(const SluiceAccessSink* sink) override;
+  megakernel::WindowBackend* windows() override { return executor_.get(); }
   int enqueue(void* stream, std::function<void()> work) override;
 
  private:
@@ -27,6 +37,13 @@ class ShimDevice : public runtime::Device {
 
   const DriverCalls& calls_;
   const SluiceHostDeviceTable* table_ = nullptr;
+  megakernel::CudaDriver driver_;
+  std::unique_ptr<megakernel::DeviceExecutor> executor_;
 };
+
+// note_library() remembers that a handle of loaded code is a CUlibrary and not a CUmodule, which
+// the driver asks to be told apart; note_module() that it is a CUmodule. Thread-safe.
+void note_library(void* handle);
+void note_module(void* handle);
 
 }  // namespace sluice::interpose

@@ -65,13 +65,13 @@ void CodeRegistry::function_found(void* function, void* code, const char* name) 
     kernel->name = name;
   }
   Function& entry = functions_[function];
-  if (entry.kernel != kernel) entry = {kernel, {}, found->second.get()};
+  if (entry.kernel != kernel) entry = {kernel, {}, found->second.get(), code};
 }
 
 void CodeRegistry::function_alias(void* function, void* original) {
   const auto found = functions_.find(original);
   if (found == functions_.end()) return;
-  Function copy{found->second.kernel, {}, found->second.image};
+  Function copy{found->second.kernel, {}, found->second.image, found->second.code};
   Function& entry = functions_[function];
   if (entry.kernel != copy.kernel) entry = std::move(copy);
 }
@@ -96,6 +96,13 @@ Result<const ptx::Module*> CodeRegistry::module_of(Image& image, std::string_vie
     if (function != nullptr && function->is_entry && function->is_definition) return &unit.module;
   }
   return unsupported("its PTX holds no kernel of that name");
+}
+
+Result<const ptx::Module*> CodeRegistry::module(const Function& function) {
+  for (const auto& [code, image] : images_) {
+    if (image.get() == function.image) return module_of(*image, function.kernel->name);
+  }
+  return unsupported("its code has been unloaded");
 }
 
 KernelModel* CodeRegistry::model(const Function& function) {

@@ -10,6 +10,7 @@
 
 #include "base/dim3.hpp"
 #include "hostcuda/block_abi.h"
+#include "megakernel/window_backend.hpp"
 #include "ptx/syntax.hpp"
 #include "runtime/footprint_cache.hpp"
 #include "runtime/kernel_model.hpp"
@@ -28,12 +29,16 @@ struct Kernel {
   std::unordered_set<std::string> told;  // reasons that the log has had already
 };
 
-// BlockCode is the device's answer for one block size.
+// BlockCode is the device's answer for one block size: code for the host's workers or, where a
+// backend runs windows, for those of the device.
 struct BlockCode {
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   SluiceBlockCode code = {};
-  std::string failure;  // why there is no code; empty where there is
+  std::shared_ptr<const megakernel::DeviceCode> device;
+  std::string failure;   // why there is no code; empty where there is
+  bool pending = false;  // there may be code at a later launch
+  uint32_t body = megakernel::WindowBackend::no_body;
 };
 
 // Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.
@@ -41,6 +46,7 @@ struct Function {
   std::shared_ptr<Kernel> kernel;
   std::vector<BlockCode> codes;  // few: a program uses a kernel with one or two block sizes
   const void* image = nullptr;   // whose kernel this is, for code_unloaded()
+  void* code = nullptr;          // the CUmodule or CUlibrary that it was found in
 };
 
 // CodeRegistry knows loaded images and the functions found in them. Not thread-safe.
@@ -64,6 +70,9 @@ class CodeRegistry {
   // model() returns the kernel's model, making it at the first call; null where it has none, and
   // then kernel.failure says why.
   KernelModel* model(const Function& function);
+
+  // module() is the PTX that holds the kernel; it lives as long as the code is loaded.
+  Result<const ptx::Module*> module(const Function& function);
 
  private:
   struct Image;

@@ -34,4 +34,9 @@ Config& Config::set_check_footprints(bool value) {
   return *this;
 }
 
+Config& Config::set_stress(uint32_t value) {
+  stress = value;
+  return *this;
+}
+
 }  // namespace sluice::runtime

@@ -7,6 +7,7 @@
 #include "base/dim3.hpp"
 #include "base/result.hpp"
 #include "hostcuda/block_abi.h"
+#include "megakernel/window_backend.hpp"
 
 namespace sluice::runtime {
 
@@ -44,6 +45,10 @@ class Device {
   }
   // set_access_sink() says who hears of the accesses of traced code on the calling thread.
   virtual void set_access_sink(const SluiceAccessSink* /*sink*/) {}
+
+  // windows() is what runs windows in place of the host's workers, or null. The answer never
+  // changes.
+  virtual megakernel::WindowBackend* windows() { return nullptr; }
 
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().

@@ -145,14 +145,19 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
 }
 
 const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall& call) {
-  for (const BlockCode& known : function.codes) {
+  for (BlockCode& known : function.codes) {
     if (known.block == call.block && known.dynamic_shared_bytes == call.dynamic_shared_bytes) {
+      if (known.pending) find_device_code(function, call, known);
       return known;
     }
   }
   BlockCode& fresh = function.codes.emplace_back();
   fresh.block = call.block;
   fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  if (backend_ != nullptr) {
+    find_device_code(function, call, fresh);
+    return fresh;
+  }
   const Result<SluiceBlockCode> code =
       check_ != nullptr
           ? device_.traced_block_code(call.function, call.block, call.dynamic_shared_bytes)
@@ -163,6 +168,27 @@ const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall
     fresh.failure = code.error().line();
   }
   return fresh;
+}
+
+void Runtime::State::find_device_code(const Function& function, const LaunchCall& call,
+                                      BlockCode& code) {
+  const Result<const ptx::Module*> module = code_.module(function);
+  code.pending = false;
+  if (!module) {
+    code.failure = module.error().line();
+    return;
+  }
+  megakernel::WindowBackend::Answer answer =
+      backend_->find_code({.function = call.function,
+                           .code = function.code,
+                           .module = *module,
+                           .name = function.kernel->name,
+                           .block = call.block,
+                           .dynamic_shared_bytes = call.dynamic_shared_bytes},
+                          code.body);
+  code.device = std::move(answer.code);
+  code.failure = std::move(answer.reason);
+  code.pending = answer.pending;
 }
 
 int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
@@ -194,7 +220,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   }
 
   if (window_.stream() != call.stream) close_window();
-  hold(call, number, function, code.code);
+  hold(call, number, function, code);
   // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
   const bool at_once = outstanding_windows_ == 0 || window_.size() >= window_limit_ ||
                        stream_is_new_ || call.stream == per_thread_stream;
@@ -202,9 +228,10 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
 }
 
 void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
-                          const Function& function, const SluiceBlockCode& code) {
+                          const Function& function, const BlockCode& code) {
   if (window_.empty()) window_ = LaunchWindow(call.stream, number);
-  window_.append(call, code, parameters_, touched_);
+  window_.append(call, code.code, parameters_, touched_);
+  window_.run_on_device(code.device);
   if (check_ != nullptr) window_.watch(watch(function));
   handed_over_ = true;
   for (const dro::Dependence& dependence : dependences_) {

@@ -18,11 +18,21 @@
 
 namespace sluice::runtime {
 
+// With 2048 threads a task, tickets and flags cost the host's workers more than they bring (FACTS:
+// three times slower than no tasks at all); with this many they vanish. Larger tasks make a band's
+// sweeps lie farther apart, so that fewer of them fit the cache.
+constexpr uint64_t host_task_threads = 16384;
+// A worker of a GPU runs the threads of a block at once: only blocks smaller than this share a
+// ticket.
+constexpr uint64_t device_task_threads = 512;
+
 // OrderLimits say for which machine an order is made.
 struct OrderLimits {
   uint64_t cache_bytes = 0;  // what the sweeps of a band may have between them; 0: no bands
   uint32_t workers = 1;
   uint32_t most_launches = 64;  // in a band
+  uint64_t task_threads = host_task_threads;
+  uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
 };
 
 // Band is a run of slots [first, end) that are swept together; each task keeps `slack` tasks of
@@ -42,5 +52,8 @@ std::vector<Band> find_bands(const megakernel::Window& window,
 // order_tasks() fills window.tasks from its slots and dependences, band after band, in a
 // topological order.
 void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
+
+// order_randomly() fills window.tasks in a random topological order, for tests.
+void order_randomly(megakernel::Window& window, uint32_t seed);
 
 }  // namespace sluice::runtime

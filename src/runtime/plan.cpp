@@ -8,10 +8,6 @@
 namespace sluice::runtime {
 namespace {
 
-// With 2048 threads a task, tickets and flags cost more than they bring (FACTS: three times slower
-// than no tasks at all); with this many they vanish. Larger tasks make a band's sweeps lie farther
-// apart, so that fewer of them fit the cache.
-constexpr uint64_t least_threads = 16384;
 // The cache is not a band's alone: other processes, and on a virtual machine other machines, have
 // their part, and half full it holds little less.
 constexpr uint64_t part_of_cache = 4;
@@ -24,9 +20,9 @@ uint64_t divide_up(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers) {
+uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers, uint64_t threads) {
   const uint64_t blocks = grid.count();
-  const uint64_t for_worth = divide_up(least_threads, std::max<uint64_t>(1, block.count()));
+  const uint64_t for_worth = divide_up(threads, std::max<uint64_t>(1, block.count()));
   const uint64_t for_everyone = std::max<uint64_t>(1, blocks / workers);
   uint64_t wanted = std::min(for_worth, for_everyone);
   if (wanted >= grid.x) {
@@ -61,9 +57,12 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
     megakernel::LaunchSlot slot;
     slot.code = launch.code;
     slot.runner = launch.runner.get();
+    slot.device = launch.device.get();
+    slot.parameter_bytes = static_cast<uint32_t>(launch.parameter_bytes);
     slot.launch = &planned->launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
-    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_.workers);
+    slot.blocks_per_task =
+        blocks_per_task(launch.grid, launch.block, limits_.workers, limits_.task_threads);
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
     slot.dependence_count = launch.dependence_count;
@@ -78,7 +77,11 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
   }
   needs_.trim();
   planned->bands = find_bands(tables, touched, limits_, needs_);
-  order_tasks(tables, planned->bands, needs_);
+  if (limits_.stress == 0) {
+    order_tasks(tables, planned->bands, needs_);
+  } else {
+    order_randomly(tables, limits_.stress++);
+  }
   // The parameter blocks stay where they are when the window that owns them moves.
   planned->held = std::exchange(held, {});
   return planned;

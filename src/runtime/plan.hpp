@@ -35,10 +35,11 @@ class Planner {
   TaskNeedsCache needs_;
 };
 
-// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket: some
-// thousand threads, or less where a worker would get no task; whole rows of blocks, or whole parts
+// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket: about
+// `threads` threads, or less where a worker would get no task; whole rows of blocks, or whole parts
 // of a row.
-uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers);
+uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers,
+                         uint64_t threads = host_task_threads);
 
 // band_cache_bytes() is the part of this machine's last-level cache that a band may fill.
 uint64_t band_cache_bytes();

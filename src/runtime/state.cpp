@@ -4,11 +4,26 @@
 #include <utility>
 
 namespace sluice::runtime {
+namespace {
+
+OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* backend,
+                         uint32_t host_workers) {
+  OrderLimits limits{.cache_bytes = band_cache_bytes(), .workers = host_workers};
+  limits.stress = config.stress;
+  if (backend == nullptr) return limits;
+  limits.workers = backend->workers();
+  limits.task_threads = device_task_threads;
+  return limits;
+}
+
+}  // namespace
 
 Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
                       std::unique_ptr<dro::JournalWriter> journal)
     : config_(config),
       device_(device),
+      // Blocks are traced on the host's workers only.
+      backend_(config.check_footprints ? nullptr : device.windows()),
       // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one
       // after another, and what the rule finds is there to be compared.
       window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
@@ -18,7 +33,7 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
                journal_ != nullptr ? static_cast<dro::Observer*>(journal_.get()) : &warnings_),
       code_(std::move(maker)),
       executor_(megakernel::HostExecutor::Config{}.set_workers(config.workers)),
-      planner_({.cache_bytes = band_cache_bytes(), .workers = executor_.workers()}) {}
+      planner_(order_limits(config, backend_, executor_.workers())) {}
 
 void Runtime::State::code_loaded(void* code, const void* image) {
   const Lock lock(mutex_);

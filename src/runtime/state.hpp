@@ -58,11 +58,12 @@ class Runtime::State {
   const char* bind_arguments(const analysis::KernelSignature& signature,
                              const CachedFootprint& footprint);
   const BlockCode& block_code(Function& function, const LaunchCall& call);
+  void find_device_code(const Function& function, const LaunchCall& call, BlockCode& code);
   int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
                   const std::string& reason);
   int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
   void hold(const LaunchCall& call, dro::LaunchNumber number, const Function& function,
-            const SluiceBlockCode& code);
+            const BlockCode& code);
   // What the footprint check needs of the launch being held (check_ is not null).
   std::shared_ptr<megakernel::BlockRunner> watch(const Function& function);
   void write_check_records();
@@ -75,6 +76,7 @@ class Runtime::State {
   // error for the next launch, where the launches it belongs to have returned to the program.
   int submit();
   void close_window();
+  int hand_over(const std::shared_ptr<const PlannedWindow>& planned);
   void run_window(const std::shared_ptr<const PlannedWindow>& window);
   void window_done(size_t launches, bool failed);
   void wait_until_idle(Lock& lock);
@@ -83,6 +85,7 @@ class Runtime::State {
 
   const Config config_;
   Device& device_;
+  megakernel::WindowBackend* const backend_;  // null: the host's workers run windows
   const uint32_t window_limit_;
   const std::unique_ptr<FootprintCheck> check_;  // null: footprints are not checked
 
@@ -99,7 +102,9 @@ class Runtime::State {
   LaunchWindow window_;
   size_t outstanding_windows_ = 0;
   size_t outstanding_launches_ = 0;
-  int deferred_error_ = 0;  // of launches whose calls had returned; the next launch gets it
+  uint64_t windows_ended_ = 0;
+  uint64_t launches_ended_ = 0;  // in windows
+  int deferred_error_ = 0;       // of launches whose calls had returned; the next launch gets it
   bool off_ = false;
   bool finished_ = false;
   bool handed_over_ = false;  // the launch being taken is in the window or with the driver

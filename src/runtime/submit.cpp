@@ -40,7 +40,7 @@ int Runtime::State::submit() {
   outstanding_launches_ += launches;
   int result = out_of_memory;
   try {
-    result = device_.enqueue(planned->held.stream(), [this, planned] { run_window(planned); });
+    result = hand_over(planned);
   } catch (const std::bad_alloc&) {
     // The launches are still here, and may go on without a window.
   }
@@ -50,6 +50,15 @@ int Runtime::State::submit() {
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
                result);
   return launch_plainly(planned->held, device_);
+}
+
+int Runtime::State::hand_over(const std::shared_ptr<const PlannedWindow>& planned) {
+  if (backend_ == nullptr) {
+    return device_.enqueue(planned->held.stream(), [this, planned] { run_window(planned); });
+  }
+  return backend_->submit(
+      planned->held.stream(), {planned, &planned->tables},
+      [this, launches = planned->held.size()](int error) { window_done(launches, error != 0); });
 }
 
 void Runtime::State::close_window() {
@@ -73,6 +82,8 @@ void Runtime::State::window_done(size_t launches, bool failed) {
   const Lock lock(mutex_);
   --outstanding_windows_;
   outstanding_launches_ -= launches;
+  ++windows_ended_;
+  launches_ended_ += launches;
   if (failed) {
     log::error("a window of {} launches ended with an error: its results are not to be used",
                launches);
@@ -104,6 +115,7 @@ void Runtime::State::finish() {
   wait_until_idle(lock);
   if (finished_) return;
   finished_ = true;
+  log::info("{} launches ran as tasks in {} windows", launches_ended_, windows_ended_);
   write_check_records();
   journal_.reset();
 }

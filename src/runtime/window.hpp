@@ -28,6 +28,7 @@ struct HeldLaunch {
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   SluiceBlockCode code = {};
+  std::shared_ptr<const megakernel::DeviceCode> device;  // null: the host's workers run it
   size_t first_parameter_byte = 0;
   size_t parameter_bytes = 0;
   uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
@@ -54,6 +55,11 @@ class LaunchWindow {
               std::span<const std::byte> parameters, std::span<const TouchedBuffer> touched = {});
   bool holds(dro::LaunchNumber number) const { return number >= first_; }
   void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
+
+  // run_on_device() sets the code of a backend for the launch appended last.
+  void run_on_device(std::shared_ptr<const megakernel::DeviceCode> code) {
+    launches_.back().device = std::move(code);
+  }
 
   // watch() sets what runs the blocks of the launch appended last.
   void watch(std::shared_ptr<megakernel::BlockRunner> runner) {

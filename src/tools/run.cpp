@@ -28,6 +28,7 @@ struct RunOptions {
   std::string device = "auto";
   std::string journal;
   std::string dependence;
+  std::string megakernel;
   bool check_footprints = false;
   bool off = false;
   std::vector<std::string> command;
@@ -91,6 +92,7 @@ void set_environment(const RunOptions& options, bool cpu) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
   }
   if (options.check_footprints) setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
+  if (!options.megakernel.empty()) setenv("SLUICE_MEGAKERNEL", options.megakernel.c_str(), 1);
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
 }
 
@@ -131,7 +133,8 @@ void mark_program(std::vector<std::string>& arguments) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") return;
-    if (argument == "--device" || argument == "--journal" || argument == "--dependence") {
+    if (argument == "--device" || argument == "--journal" || argument == "--dependence" ||
+        argument == "--megakernel") {
       ++i;  // its value
     } else if (!argument.starts_with("-")) {
       arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i), "--");
@@ -152,6 +155,11 @@ void add_run_command(CLI::App& app, int* status) {
       ->add_option("--dependence", options->dependence,
                    "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
       ->check(CLI::IsMember({"exact", "buffer"}));
+  command
+      ->add_option("--megakernel", options->megakernel,
+                   "run windows by the GPU's megakernel: background lets launches pass through "
+                   "until their code is ready, wait waits for it; off is the default")
+      ->check(CLI::IsMember({"off", "background", "wait"}));
   command->add_flag("--check-footprints", options->check_footprints,
                     "compare what every block touches with its footprint (slow; CPU device): a "
                     "difference is told and ends the program with exit status 86");

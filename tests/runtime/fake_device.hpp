@@ -78,7 +78,10 @@ class FakeDevice final : public Device {
     return events_;
   }
 
+  megakernel::WindowBackend* windows() override { return backend; }
+
   bool has_block_code = true;
+  megakernel::WindowBackend* backend = nullptr;
   int enqueue_error = 0;
 
  private:

@@ -165,5 +165,33 @@ TEST(Order, IsTopologicalWhateverTheEdges) {
   }
 }
 
+// Two hundred orders of a window with edges of every form, most of them different.
+TEST(RandomOrder, IsTopologicalAndDiffersFromSeedToSeed) {
+  WindowBuilder builder;
+  builder.add_launch({6, 5, 1}, 2, do_nothing);
+  builder.add_launch({6, 5, 1}, 3, do_nothing);
+  builder.depend(0, cross_table({6, 5, 1}));
+  builder.add_launch({4, 1, 1}, 1, do_nothing);
+  builder.depend(1, all_table({6, 5, 1}, {4, 1, 1}));
+  builder.add_launch({2, 1, 1}, 1, do_nothing);
+  builder.depend(0, ranges_table({6, 5, 1}, {2, 1, 1}, {{{0, 3}}, {{7, 8}, {20, 29}}}));
+  std::vector<megakernel::Task> before;
+  int changes = 0;
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    order_randomly(builder.window, seed);
+    const Status valid = megakernel::validate(builder.window);
+    ASSERT_TRUE(valid) << "seed " << seed << ": " << valid.error().line();
+    const auto same = [](const megakernel::Task& a, const megakernel::Task& b) {
+      return a.slot == b.slot && a.first_block == b.first_block;
+    };
+    changes += std::equal(before.begin(), before.end(), builder.window.tasks.begin(),
+                          builder.window.tasks.end(), same)
+                   ? 0
+                   : 1;
+    before = builder.window.tasks;
+  }
+  EXPECT_EQ(changes, 200);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

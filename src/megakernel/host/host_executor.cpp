@@ -10,12 +10,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include "base/assert.hpp"
 #include "megakernel/host/flags.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
+#include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
 
 namespace sluice::megakernel {
@@ -34,23 +34,6 @@ uint32_t task_count(const LaunchSlot& slot) {
   return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
                                slot.blocks_per_task);
 }
-
-// SignalsBlocked keeps the program's signals away from threads started in its life, since a
-// handler of the program may rely on running on a thread of the program.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

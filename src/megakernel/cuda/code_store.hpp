@@ -1,0 +1,84 @@
+// The linked megakernel of a process: bodies are collected, linked and loaded in the background.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "megakernel/cuda/body.hpp"
+#include "megakernel/cuda/cuda_driver.hpp"
+
+namespace sluice::megakernel {
+
+// CodeStore. Every new body makes one new module that holds all bodies so far; a body keeps its
+// number from module to module, so code handed out once stays good. Thread-safe.
+class CodeStore {
+ public:
+  // With `wait`, find() answers "pending" at the first call for a body, and waits for the compiler
+  // at all later ones.
+  CodeStore(const CudaDriver& driver, bool wait);
+  ~CodeStore();
+
+  // Loaded is a module in the driver, unloaded with its last user.
+  struct Loaded {
+    CUfunction function = nullptr;
+    uint32_t threads = 0;  // of a worker
+    CUmodule module = nullptr;
+    const CudaDriver* driver = nullptr;
+    ~Loaded();
+  };
+
+  enum class State { pending, ready, refused };
+  // Found is what is known of a body; `number` is good where it is ready, `reason` where refused.
+  struct Found {
+    const TaskBody* body = nullptr;  // lives as long as the store
+    State state = State::pending;
+    uint32_t number = 0;
+    std::string reason;
+  };
+
+  // add() returns the place of the kernel's body; equal bodies have one place. The context is that
+  // of the calling thread, and must be the same at every call.
+  Result<uint32_t> add(const ptx::Module& module, std::string_view kernel, const Dim3& block,
+                       CUcontext context);
+
+  Found find(uint32_t place);
+
+  // loaded() is the newest module, null before the first.
+  std::shared_ptr<const Loaded> loaded();
+
+ private:
+  struct Entry {
+    TaskBody body;
+    State state = State::pending;
+    uint32_t number = 0;
+    bool asked_again = false;
+    std::string reason;
+  };
+
+  void build();
+  std::shared_ptr<const Loaded> load(const std::vector<const TaskBody*>& bodies,
+                                     std::string& reason);
+  // Both are called with the lock held, and let go of it while the driver compiles.
+  void build_pending(std::unique_lock<std::mutex>& lock);
+  bool try_bodies(std::unique_lock<std::mutex>& lock, const std::vector<Entry*>& fresh);
+
+  const CudaDriver& driver_;
+  const bool wait_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Entry> entries_;
+  std::map<std::string, uint32_t> place_of_text_;
+  std::vector<const TaskBody*> linked_;  // by number
+  std::shared_ptr<const Loaded> loaded_;
+  CUcontext context_ = nullptr;
+  bool stopping_ = false;
+  std::thread builder_;  // started by the first body
+};
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,26 @@
+// Starting threads that get none of the program's signals.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace sluice::megakernel {
+
+// SignalsBlocked keeps the program's signals away from threads started in its life, since a
+// handler of the program may rely on running on a thread of the program.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,132 @@
+// A backend whose code comes later: launches pass through until then, none is held back for it, and
+// the journal shows the switch.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "megakernel/cuda/device_tables.hpp"
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeDevice;
+using testing::FakeKernel;
+using testing::PingPong;
+
+// FakeBackend runs windows on the fake device's thread, in the order of their tickets.
+class FakeBackend final : public megakernel::WindowBackend {
+ public:
+  explicit FakeBackend(FakeDevice& device) : device_(device) {}
+
+  Answer find_code(const Kernel& kernel, uint32_t& body) override {
+    if (body == no_body) ++bodies;
+    body = 7;
+    ++questions;
+    if (!ready) return {.reason = "not ready", .pending = true};
+    auto code = std::make_shared<megakernel::DeviceCode>();
+    kernels_[code.get()] = static_cast<FakeKernel*>(kernel.function);
+    return {.code = code};
+  }
+
+  int submit(void* stream, std::shared_ptr<const megakernel::Window> window,
+             std::function<void(int)> done) override {
+    if (submit_error != 0) return submit_error;
+    return device_.enqueue(stream, [this, window, done = std::move(done)] {
+      for (const megakernel::Task& task : window->tasks) {
+        const megakernel::LaunchSlot& slot = window->slots[task.slot];
+        kernels_.at(slot.device)->run(slot.launch, task.first_block, task.block_count, nullptr);
+      }
+      done(device_error);
+    });
+  }
+
+  uint32_t workers() const override { return 4; }
+
+  bool ready = false;
+  int submit_error = 0;
+  int device_error = 0;
+  int questions = 0;
+  int bodies = 0;
+
+ private:
+  FakeDevice& device_;
+  std::map<const megakernel::DeviceCode*, FakeKernel*> kernels_;
+};
+
+class BackendTest : public testing::RuntimeTest {
+ protected:
+  BackendTest() { device.backend = &backend; }
+
+  void run_plainly(uint32_t launches) {
+    for (uint32_t t = 0; t < launches; ++t)
+      expected.step(t);
+  }
+
+  FakeBackend backend{device};
+  PingPong program{64};
+  PingPong expected{64};
+};
+
+TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
+  const std::filesystem::path journal =
+      std::filesystem::path(::testing::TempDir()) / "sluice_backend_test_journal";
+  start(Config{}.set_journal_path(journal.string()));
+  program.allocate_in(*runtime);
+  program.launch(*runtime, kernels["step"], 0);
+  program.launch(*runtime, kernels["step"], 1);
+  device.wait_idle();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step"));
+  backend.ready = true;
+  program.launch(*runtime, kernels["step"], 2);
+  synchronise();
+  program.launch(*runtime, kernels["step"], 3);
+  synchronise();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "window 0", "window 0"));
+  EXPECT_EQ(backend.bodies, 1);
+  EXPECT_EQ(backend.questions, 3);  // and none once there is code
+  run_plainly(4);
+  EXPECT_EQ(program, expected);
+  // All the dependences are found, whether a launch passes through or not.
+  EXPECT_EQ(runtime->counters().resolved, 3U);
+  runtime->finish();
+  std::ostringstream text;
+  text << std::ifstream(journal).rdbuf();
+  std::filesystem::remove(journal);
+  const std::string written = text.str();
+  size_t reasons = 0;
+  for (size_t at = written.find("not ready"); at != std::string::npos;
+       at = written.find("not ready", at + 1)) {
+    ++reasons;
+  }
+  EXPECT_EQ(reasons, 2U) << written;
+}
+
+TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
+  start();
+  backend.ready = true;
+  backend.submit_error = 2;
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 3; ++t)
+    EXPECT_EQ(program.launch(*runtime, kernels["step"], t), 0);
+  synchronise();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "launch step"));
+  run_plainly(3);
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(BackendTest, AnErrorOfTheDeviceComesBackFromALaterLaunch) {
+  start();
+  backend.ready = true;
+  backend.device_error = 700;
+  program.allocate_in(*runtime);
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+  synchronise();
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 1), 719);  // CUDA_ERROR_LAUNCH_FAILED
+}
+
+}  // namespace
+}  // namespace sluice::runtime
