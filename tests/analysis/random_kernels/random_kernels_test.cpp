@@ -2,7 +2,7 @@
 // affine kernels whose arithmetic does not wrap are what the threads touch, byte for byte.
 //
 // SLUICE_RANDOM_KERNELS=N checks N kernels in place of the usual number, SLUICE_RANDOM_SEED=S
-// starts with seed S.
+// starts with seed S, SLUICE_RANDOM_SHOW=1 prints the affine kernels that are not exact.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,12 +17,14 @@
 #include "generator.hpp"
 #include "ptx/parser.hpp"
 #include "ptx_text.hpp"
+#include "traced_run.hpp"
 
 namespace sluice::analysis::random {
 namespace {
 
 constexpr uint64_t shards = 4;
 constexpr uint64_t usual_kernels = 5000;
+constexpr uint64_t kernels_between_reports = 5000;
 
 uint64_t number_from_environment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -30,9 +32,10 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
 }
 
 struct Tally {
-  uint64_t kernels = 0, launches = 0, too_long = 0, opaque = 0;
+  uint64_t kernels = 0, launches = 0, unfit = 0, opaque = 0;
   uint64_t affine = 0, affine_exact = 0, data_dependent = 0, wrapped = 0;
   uint64_t symbolic = 0;  // launches that cost no analysis of their own
+  uint64_t traced = 0;    // also run on the CPU device
   double analysis_seconds = 0;
   std::map<std::string, uint64_t> inexact;  // reasons without their numbers
 };
@@ -55,9 +58,8 @@ std::string description(const Kernel& kernel) {
 
 class RandomKernels : public testing::TestWithParam<uint64_t> {
  protected:
-  // check() checks a kernel and some launches of it; false where it runs for too long.
+  // check() checks a kernel and some launches of it; false where evaluate() will have none of it.
   bool check(uint64_t seed) {
-    if (std::getenv("SLUICE_RANDOM_TRACE") != nullptr) fmt::print(stderr, "seed {}\n", seed);
     Kernel kernel = generate(seed);
     auto effects = evaluate(kernel);
     if (!effects) return false;
@@ -72,6 +74,7 @@ class RandomKernels : public testing::TestWithParam<uint64_t> {
       ADD_FAILURE() << created.error().line() << "\n" << description(kernel);
       return true;
     }
+    if (seed % 50 == 0) check_traced(kernel, text, *effects);
     KernelAnalysis& analysis = **created;
     check_launch(kernel, *effects, analysis, true);
     // Other launches may be served by a footprint with parameters.
@@ -81,6 +84,12 @@ class RandomKernels : public testing::TestWithParam<uint64_t> {
     }
     ++tally_.kernels;
     return true;
+  }
+
+  void check_traced(const Kernel& kernel, const std::string& text, const Effects& effects) {
+    const TracedRun run = run_traced(kernel, text, effects);
+    tally_.traced += run.ran ? 1 : 0;
+    if (!run.problem.empty()) ADD_FAILURE() << run.problem << "\n" << description(kernel);
   }
 
   void check_launch(const Kernel& kernel, const Effects& effects, KernelAnalysis& analysis,
@@ -112,26 +121,31 @@ class RandomKernels : public testing::TestWithParam<uint64_t> {
     }
   }
 
+  void report(uint64_t seed) const {
+    fmt::print(
+        "up to seed {}: {} kernels, {} launches ({} from footprints with parameters), {} kernels "
+        "affine without wraps, {} of them exact; {} data-dependent, {} with wraps, {} opaque; {} "
+        "also run on the CPU device; {} drawn anew; {:.1f} s of analysis\n",
+        seed, tally_.kernels, tally_.launches, tally_.symbolic, tally_.affine, tally_.affine_exact,
+        tally_.data_dependent, tally_.wrapped, tally_.opaque, tally_.traced, tally_.unfit,
+        tally_.analysis_seconds);
+    std::fflush(stdout);
+  }
+
   Tally tally_;
 };
 
 TEST_P(RandomKernels, AreSoundAndExactWhereAffine) {
   const uint64_t count = number_from_environment("SLUICE_RANDOM_KERNELS", usual_kernels) / shards;
   uint64_t seed = number_from_environment("SLUICE_RANDOM_SEED", 1) + GetParam() * 1'000'000'000;
-  const auto start = std::chrono::steady_clock::now();
-  for (; tally_.kernels < count && !HasFailure(); ++seed)
-    tally_.too_long += check(seed) ? 0 : 1;
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print(
-      "{} kernels, {} launches ({} from footprints with parameters), {} affine without wraps, {} "
-      "of them exact; {} data-dependent, {} with wraps, {} opaque, {} drawn anew; {:.1f} s, {:.1f} "
-      "s of them in the analysis\n",
-      tally_.kernels, tally_.launches, tally_.symbolic, tally_.affine, tally_.affine_exact,
-      tally_.data_dependent, tally_.wrapped, tally_.opaque, tally_.too_long, seconds.count(),
-      tally_.analysis_seconds);
+  for (; tally_.kernels < count && !HasFailure(); ++seed) {
+    tally_.unfit += check(seed) ? 0 : 1;
+    if (tally_.kernels % kernels_between_reports == 0) report(seed);
+  }
+  report(seed);
   for (const auto& [reason, times] : tally_.inexact)
     fmt::print("  {} times {}\n", times, reason);
-  EXPECT_GE(double(tally_.affine_exact), 0.97 * double(tally_.affine));
+  EXPECT_GE(double(tally_.affine_exact), 0.99 * double(tally_.affine));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomKernels, testing::Range<uint64_t>(0, shards));
