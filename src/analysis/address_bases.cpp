@@ -7,6 +7,7 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
 #include "ptx/lift.hpp"
@@ -184,6 +185,17 @@ Roots AddressBases::evaluate(llvm::Value* value) const {
   if (auto* gep = dyn_cast<GEPOperator>(user)) return known(gep->getPointerOperand());
   auto* instruction = dyn_cast<Instruction>(value);
   if (instruction == nullptr) return {};
+  // The smaller of two numbers is one of them.
+  if (auto* minmax = dyn_cast<MinMaxIntrinsic>(instruction)) {
+    Roots all = known(minmax->getLHS());
+    all.merge(known(minmax->getRHS()));
+    return all;
+  }
+  auto* intrinsic = dyn_cast<IntrinsicInst>(instruction);
+  if (intrinsic != nullptr && intrinsic->getIntrinsicID() == Intrinsic::abs &&
+      known(intrinsic->getArgOperand(0)).empty()) {
+    return {};
+  }
   // An address may also have been loaded in halves and put together.
   if (instruction->mayReadFromMemory() || isa<CallBase>(instruction) ||
       isa<ExtractValueInst>(instruction) || instruction->getOpcode() == Instruction::Or) {

@@ -15,27 +15,34 @@ using namespace llvm::PatternMatch;
 
 // widened() is a narrow operand in a wide type: what was cut to make it, where the cut loses
 // nothing.
-Value* widened(IRBuilder<>& builder, Value* narrow, Type* type, ScalarEvolution& evolution) {
+Value* widened(IRBuilder<>& builder, Value* narrow, Type* type, bool is_signed,
+               ScalarEvolution& evolution) {
   Value* whole = nullptr;
   if (match(narrow, m_Trunc(m_Value(whole)))) {
     const unsigned bits = narrow->getType()->getIntegerBitWidth();
-    const ConstantRange range = evolution.getUnsignedRange(evolution.getSCEV(whole));
-    if (range.getUnsignedMax().getActiveBits() <= bits) {
-      return builder.CreateZExtOrTrunc(whole, type);
+    const SCEV* value = evolution.getSCEV(whole);
+    const bool fits = is_signed ? evolution.getSignedRange(value).getMinSignedBits() <= bits
+                                : evolution.getUnsignedRange(value).getActiveBits() <= bits;
+    if (fits) {
+      return is_signed ? builder.CreateSExtOrTrunc(whole, type)
+                       : builder.CreateZExtOrTrunc(whole, type);
     }
   }
-  return builder.CreateZExt(narrow, type);
+  return is_signed ? builder.CreateSExt(narrow, type) : builder.CreateZExt(narrow, type);
 }
 
 Value* wide_division(Instruction& extension, ScalarEvolution& evolution) {
+  if (!isa<ZExtInst, SExtInst>(extension)) return nullptr;
   auto* division = dyn_cast<BinaryOperator>(extension.getOperand(0));
-  if (!isa<ZExtInst>(extension) || division == nullptr) return nullptr;
+  if (division == nullptr || !isa<TruncInst>(division->getOperand(0))) return nullptr;
   const auto opcode = division->getOpcode();
-  if (opcode != Instruction::UDiv && opcode != Instruction::URem) return nullptr;
-  if (!isa<TruncInst>(division->getOperand(0))) return nullptr;
+  const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
+  if (!is_signed && opcode != Instruction::UDiv && opcode != Instruction::URem) return nullptr;
+  if (is_signed != isa<SExtInst>(extension)) return nullptr;
   IRBuilder<> builder(&extension);
-  Value* dividend = widened(builder, division->getOperand(0), extension.getType(), evolution);
-  Value* divisor = widened(builder, division->getOperand(1), extension.getType(), evolution);
+  Type* type = extension.getType();
+  Value* dividend = widened(builder, division->getOperand(0), type, is_signed, evolution);
+  Value* divisor = widened(builder, division->getOperand(1), type, is_signed, evolution);
   return builder.CreateBinOp(opcode, dividend, divisor);
 }
 
@@ -43,6 +50,7 @@ Value* wide_division(Instruction& extension, ScalarEvolution& evolution) {
 Value* unsigned_division(Instruction& division, ScalarEvolution& evolution) {
   Value* x = nullptr;
   const APInt* divisor = nullptr;
+  if (division.use_empty()) return nullptr;
   const bool wants_rest = division.getOpcode() == Instruction::SRem;
   if (!match(&division, m_SDiv(m_Value(x), m_APInt(divisor))) &&
       !match(&division, m_SRem(m_Value(x), m_APInt(divisor)))) {
@@ -76,21 +84,19 @@ Value* unsigned_division(Instruction& division, ScalarEvolution& evolution) {
 }  // namespace
 
 void make_divisions_legible(llvm::Function& function, llvm::ScalarEvolution& evolution) {
-  std::vector<Instruction*> candidates;
-  for (Instruction& instruction : instructions(function)) {
-    const unsigned opcode = instruction.getOpcode();
-    if (opcode == Instruction::ZExt || opcode == Instruction::SDiv || opcode == Instruction::SRem) {
-      candidates.push_back(&instruction);
-    }
-  }
   // The old code stays until nothing asks for its ranges any more.
   std::vector<Instruction*> replaced;
-  for (Instruction* instruction : candidates) {
-    Value* value = wide_division(*instruction, evolution);
-    if (value == nullptr) value = unsigned_division(*instruction, evolution);
-    if (value == nullptr) continue;
-    instruction->replaceAllUsesWith(value);
-    replaced.push_back(instruction);
+  for (auto* rewritten : {wide_division, unsigned_division}) {
+    std::vector<Instruction*> candidates;
+    for (Instruction& instruction : instructions(function)) {
+      if (isa<ZExtInst, SExtInst, BinaryOperator>(instruction)) candidates.push_back(&instruction);
+    }
+    for (Instruction* instruction : candidates) {
+      Value* value = rewritten(*instruction, evolution);
+      if (value == nullptr) continue;
+      instruction->replaceAllUsesWith(value);
+      replaced.push_back(instruction);
+    }
   }
   for (Instruction* instruction : reverse(replaced)) {
     if (instruction->use_empty()) instruction->eraseFromParent();

@@ -285,7 +285,9 @@ class Rewriter {
     if (is_negative(b)) return builder.CreateOr(builder.CreateICmpSGE(a, zero), ordered);
     if (is_non_negative(a)) return builder.CreateOr(builder.CreateICmpSLT(b, zero), ordered);
     if (is_negative(a)) return builder.CreateAnd(builder.CreateICmpSLT(b, zero), ordered);
-    return opposite ? builder.CreateNot(compare) : compare;
+    return opposite ? builder.CreateICmp(compare->getInversePredicate(), compare->getOperand(0),
+                                         compare->getOperand(1))
+                    : compare;
   }
 
   Function& function_;

@@ -57,7 +57,7 @@ class Generator {
     for (int64_t i = 0; i < pointers; ++i) {
       Parameter parameter;
       parameter.pointer = true;
-      parameter.generic = dice_.chance(20);
+      parameter.generic = dice_.chance(8);
       all.push_back(parameter);
     }
     Parameter sink;
