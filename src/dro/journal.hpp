@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "dro/check_record.hpp"
+#include "dro/task_record.hpp"
 #include "dro/tracker.hpp"
 
 namespace sluice::dro {
@@ -39,6 +40,9 @@ class JournalWriter : public Observer {
 
   // note_check() writes what the footprint check found for one kernel.
   void note_check(const CheckRecord& check);
+
+  // note_tasks() writes when the tasks of a launch ran. Any thread may call it.
+  void note_tasks(TaskRecord tasks);
 
   // flush() returns when every record so far is in the file.
   void flush();

@@ -31,11 +31,13 @@ struct EdgeTableRecord {
   EdgeTable table;
 };
 // Record is what the tracker's thread hands over: text where that is cheap to make, else values.
-using Record = std::variant<std::string, LaunchRecord, FootprintRecord, EdgeTableRecord>;
+using Record =
+    std::variant<std::string, LaunchRecord, FootprintRecord, EdgeTableRecord, TaskRecord>;
 
 std::string text_of(Record& record) {
   if (auto* text = std::get_if<std::string>(&record)) return std::move(*text);
   if (auto* launch = std::get_if<LaunchRecord>(&record)) return launch_text(*launch);
+  if (auto* tasks = std::get_if<TaskRecord>(&record)) return task_text(*tasks);
   if (auto* source = std::get_if<FootprintRecord>(&record)) {
     return footprint_text(source->id, source->footprint);
   }
@@ -153,6 +155,10 @@ void JournalWriter::describe_launch(const LaunchDetails& details) {
 
 void JournalWriter::note_check(const CheckRecord& check) {
   state_->append(check_text(check));
+}
+
+void JournalWriter::note_tasks(TaskRecord tasks) {
+  state_->append(std::move(tasks));
 }
 
 void JournalWriter::flush() {

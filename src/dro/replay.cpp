@@ -97,7 +97,9 @@ class Replayer {
 
 Result<std::string> Replayer::take(JournalRecord record) {
   // Words for people, and what only a run on a device can find.
-  if (record.kind == "warning" || record.kind == "check") return std::string();
+  if (record.kind == "warning" || record.kind == "check" || record.kind == "tasks") {
+    return std::string();
+  }
   pending_.push_back(std::move(record));
   const std::string& kind = pending_.back().kind;
   if (kind == "edges" || kind == "dro") return std::string();

@@ -39,4 +39,9 @@ Config& Config::set_stress(uint32_t value) {
   return *this;
 }
 
+Config& Config::set_time_tasks(bool value) {
+  time_tasks = value;
+  return *this;
+}
+
 }  // namespace sluice::runtime

@@ -22,6 +22,7 @@ struct Config {
   uint32_t workers = 0;            // 0: one for each processor
   uint32_t window_launches = 256;  // a window closes at this many launches
   bool check_footprints = false;   // trace every block and compare with its footprint
+  bool time_tasks = false;         // note in the journal when each task ran
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
 
   Config& set_rule(dro::Rule value);
@@ -30,6 +31,7 @@ struct Config {
   Config& set_workers(uint32_t value);
   Config& set_window_launches(uint32_t value);
   Config& set_check_footprints(bool value);
+  Config& set_time_tasks(bool value);
   Config& set_stress(uint32_t value);
 };
 

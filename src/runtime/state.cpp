@@ -1,6 +1,7 @@
 #include "runtime/state.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace sluice::runtime {
@@ -28,6 +29,8 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       // after another, and what the rule finds is there to be compared.
       window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
       check_(config.check_footprints ? std::make_unique<FootprintCheck>(device) : nullptr),
+      times_tasks_(config.time_tasks && journal != nullptr),
+      start_(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)),
       journal_(std::move(journal)),
       tracker_(config.rule,
                journal_ != nullptr ? static_cast<dro::Observer*>(journal_.get()) : &warnings_),

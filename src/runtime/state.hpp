@@ -78,6 +78,7 @@ class Runtime::State {
   void close_window();
   int hand_over(const std::shared_ptr<const PlannedWindow>& planned);
   void run_window(const std::shared_ptr<const PlannedWindow>& window);
+  void run_timed(const PlannedWindow& window);
   void window_done(size_t launches, bool failed);
   void wait_until_idle(Lock& lock);
   void turn_off_locked() noexcept;
@@ -88,6 +89,8 @@ class Runtime::State {
   megakernel::WindowBackend* const backend_;  // null: the host's workers run windows
   const uint32_t window_limit_;
   const std::unique_ptr<FootprintCheck> check_;  // null: footprints are not checked
+  const bool times_tasks_;
+  const int64_t start_;  // steady clock, nanoseconds
 
   std::mutex mutex_;  // guards all that follows, up to executor_mutex_
   std::condition_variable window_ended_;

@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "runtime/state.hpp"
+#include "runtime/task_records.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -70,12 +71,27 @@ void Runtime::State::close_window() {
 void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window) {
   bool failed = false;
   try {
-    const std::lock_guard lock(executor_mutex_);
-    executor_.run(window->tables);
+    if (times_tasks_) {
+      run_timed(*window);
+    } else {
+      const std::lock_guard lock(executor_mutex_);
+      executor_.run(window->tables);
+    }
   } catch (...) {
     failed = true;
   }
   window_done(window->held.size(), failed);
+}
+
+// The journal outlives the window: finish() waits for it before it lets go of the journal.
+void Runtime::State::run_timed(const PlannedWindow& window) {
+  megakernel::TaskTimes times(executor_.workers());
+  {
+    const std::lock_guard lock(executor_mutex_);
+    executor_.run(window.tables, &times);
+  }
+  for (dro::TaskRecord& record : task_records(window, times, start_))
+    journal_->note_tasks(std::move(record));
 }
 
 void Runtime::State::window_done(size_t launches, bool failed) {

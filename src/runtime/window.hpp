@@ -68,6 +68,7 @@ class LaunchWindow {
 
   bool empty() const { return launches_.empty(); }
   size_t size() const { return launches_.size(); }
+  dro::LaunchNumber first() const { return first_; }
   void* stream() const { return stream_; }
   std::span<const HeldLaunch> launches() const { return launches_; }
   std::span<const HeldDependence> dependences() const { return dependences_; }

@@ -30,6 +30,7 @@ struct RunOptions {
   std::string dependence;
   std::string megakernel;
   bool check_footprints = false;
+  bool trace = false;
   bool off = false;
   std::vector<std::string> command;
 };
@@ -91,12 +92,17 @@ void set_environment(const RunOptions& options, bool cpu) {
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
   }
+  if (options.trace) setenv("SLUICE_TRACE", "1", 1);
   if (options.check_footprints) setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
   if (!options.megakernel.empty()) setenv("SLUICE_MEGAKERNEL", options.megakernel.c_str(), 1);
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
 }
 
 int run(const RunOptions& options) {
+  if (options.trace && options.journal.empty()) {
+    return refuse(exit_usage, {ErrorKind::invalid_input, "--trace writes into the journal", "run",
+                               "name one with --journal FILE"});
+  }
   const Result<std::string> program = find_program(options.command.front());
   if (!program) return refuse(exit_not_found, program.error());
   const Result<interpose::DeviceChoice> choice = interpose::device_choice(options.device);
@@ -163,6 +169,8 @@ void add_run_command(CLI::App& app, int* status) {
   command->add_flag("--check-footprints", options->check_footprints,
                     "compare what every block touches with its footprint (slow; CPU device): a "
                     "difference is told and ends the program with exit status 86");
+  command->add_flag("--trace", options->trace,
+                    "note in the journal when each task ran, for sluice inspect --trace");
   command->add_flag("--off", options->off, "run on that device without Sluice");
   command->add_option("PROGRAM", options->command, "the program and its arguments");
   command->callback([options, status] {

@@ -1,5 +1,7 @@
 // What HostExecutor promises beside order: scratch, errors, growth, idle cost, any worker count.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
@@ -9,6 +11,7 @@
 
 #include "base/assert.hpp"
 #include "megakernel/host/host_executor.hpp"
+#include "megakernel/host/task_times.hpp"
 #include "megakernel/window_builder.hpp"
 
 namespace sluice::megakernel {
@@ -49,6 +52,53 @@ TEST(HostExecutor, DenseFanInWaitsForTheWholeMaster) {
     executor.run(builder.window);
     ASSERT_EQ(produced.load(), 64U);
     ASSERT_EQ(seen_less.load(), 0U);
+  }
+}
+
+TEST(HostExecutor, TimesEachTaskOnceAndNamesWhatDelayedIt) {
+  HostExecutor executor(workers(3));
+  const Dim3 wide{40, 1, 1}, narrow{2, 1, 1};
+  WindowBuilder builder;
+  const auto nap = [](uint32_t, void*) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  };
+  builder.add_launch(wide, 4, nap);
+  builder.add_launch(wide, 4, nap);
+  builder.depend(0, testing::cross_table(wide));
+  builder.add_launch(narrow, 1, nap);
+  builder.depend(1, all_table(wide, narrow));
+  builder.add_tasks_in_launch_order();
+  TaskTimes times(executor.workers());
+  executor.run(builder.window, &times);
+
+  std::vector<TaskTimes::Run> runs(22);
+  std::vector<uint32_t> seen(22, 0);
+  for (const TaskTimes::Worker& worker : times.workers) {
+    int64_t free = 0;
+    for (const TaskTimes::Run& run : worker.runs) {
+      ASSERT_LT(run.ticket, 22U);
+      ++seen[run.ticket];
+      runs[run.ticket] = run;
+      EXPECT_LE(free, run.taken);  // a worker does one thing at a time
+      EXPECT_LE(run.taken, run.begun);
+      EXPECT_LT(run.begun, run.ended);
+      free = run.ended;
+    }
+  }
+  EXPECT_EQ(seen, std::vector<uint32_t>(22, 1));
+  for (uint32_t task = 0; task < 10; ++task) {
+    for (uint32_t master = task == 0 ? 0 : task - 1; master <= std::min(task + 1, 9U); ++master)
+      EXPECT_LE(runs[master].ended, runs[10 + task].begun);
+    EXPECT_LE(runs[10 + task].ended, runs[20].begun);
+  }
+  for (const TaskTimes::Worker& worker : times.workers) {
+    for (const TaskTimes::Delay& delay : worker.delays) {
+      const bool by_whole = delay.master_task == TaskTimes::whole_launch;
+      EXPECT_EQ(by_whole, delay.master_slot == 1) << "ticket " << delay.ticket;
+      if (!by_whole) {
+        EXPECT_LE(runs[delay.master_task].ended, runs[delay.ticket].begun);
+      }
+    }
   }
 }
 

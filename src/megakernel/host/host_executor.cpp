@@ -15,6 +15,7 @@
 #include "megakernel/host/flags.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
+#include "megakernel/host/task_times.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
 
@@ -47,8 +48,9 @@ struct HostExecutor::State {
   void prepare(const Window& window);
   void work(uint32_t worker);
   void run_task(const Task& task, Scratch& memory);
-  void await_masters(const LaunchSlot& slot, const Task& task);
-  void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block);
+  void await_masters(const LaunchSlot& slot, const Task& task, TaskTimes::Worker* clock);
+  void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block,
+                   TaskTimes::Worker* clock);
   void release(const LaunchSlot& slot, const Task& task);
   void note_failure();
 
@@ -59,6 +61,7 @@ struct HostExecutor::State {
   // Of the window being run. Workers read these after joining it, and run() changes them only
   // when all who joined have left.
   const Window* window = nullptr;
+  TaskTimes* times = nullptr;
   uint64_t epoch = 0;
   uint64_t scratch_bytes = 0;
   EpochFlags flags;
@@ -147,14 +150,18 @@ void HostExecutor::State::prepare(const Window& next) {
 // that is busy could be the last one that another worker is free for.
 void HostExecutor::State::work(uint32_t worker) {
   const size_t count = window->tasks.size();
+  TaskTimes::Worker* const clock = times == nullptr ? nullptr : &times->workers[worker];
   for (;;) {
     const size_t ticket = next_ticket.fetch_add(1, std::memory_order_relaxed);
     if (ticket >= count) return;
     const Task& task = window->tasks[ticket];
     const LaunchSlot& slot = window->slots[task.slot];
     try {
-      await_masters(slot, task);
+      if (clock != nullptr) clock->take(static_cast<uint32_t>(ticket));
+      await_masters(slot, task, clock);
+      if (clock != nullptr) clock->begin();
       run_task(task, scratch[worker]);
+      if (clock != nullptr) clock->end();
     } catch (...) {
       note_failure();
     }
@@ -174,31 +181,37 @@ void HostExecutor::State::run_task(const Task& task, Scratch& memory) {
   }
 }
 
-void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task) {
+void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task,
+                                        TaskTimes::Worker* clock) {
   for (uint32_t i = 0; i < slot.dependence_count; ++i) {
     const SlotDependence& dependence = window->dependences[slot.first_dependence + i];
     const bool whole = is_whole_launch(*dependence.edges);
     TaskCounter& counter = counters[dependence.master_slot];
     dro::for_each_master_range(*dependence.edges, task.first_block, task.block_count,
                                [&](uint32_t first, uint32_t last) {
-                                 if (whole) {
-                                   counter_changed[dependence.master_slot % parking_places].wait(
-                                       [&] { return counter.complete(); });
-                                 } else {
-                                   await_tasks(dependence.master_slot, first, last);
+                                 if (!whole) {
+                                   await_tasks(dependence.master_slot, first, last, clock);
+                                   return;
+                                 }
+                                 if (counter.complete()) return;
+                                 counter_changed[dependence.master_slot % parking_places].wait(
+                                     [&] { return counter.complete(); });
+                                 if (clock != nullptr) {
+                                   clock->delay(dependence.master_slot, TaskTimes::whole_launch);
                                  }
                                });
   }
 }
 
 void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block,
-                                      uint32_t last_block) {
+                                      uint32_t last_block, TaskTimes::Worker* clock) {
   const LaunchSlot& master = window->slots[master_slot];
   const uint32_t first = master.first_flag + first_block / master.blocks_per_task;
   const uint32_t last = master.first_flag + last_block / master.blocks_per_task;
   for (uint32_t flag = first; flag <= last; ++flag) {
     if (flags.is_set(flag, epoch)) continue;
     flag_changed[flag % parking_places].wait([&] { return flags.is_set(flag, epoch); });
+    if (clock != nullptr) clock->delay(master_slot, flag - master.first_flag);
   }
 }
 
@@ -230,10 +243,11 @@ uint32_t HostExecutor::workers() const {
   return state_->workers;
 }
 
-void HostExecutor::run(const Window& window) {
+void HostExecutor::run(const Window& window, TaskTimes* times) {
   State& state = *state_;
   if (window.tasks.empty()) return;
   state.prepare(window);
+  state.times = times;
   const bool alone = state.workers == 1 || window.tasks.size() == 1;
   if (!alone) {
     if (state.threads.empty()) state.start_threads();

@@ -7,6 +7,8 @@
 
 namespace sluice::megakernel {
 
+class TaskTimes;
+
 // HostExecutor owns the workers. Waiting workers spin briefly, then yield, then sleep; between
 // windows they take no CPU time.
 class HostExecutor {
@@ -27,8 +29,9 @@ class HostExecutor {
   // run() executes the window and returns when its last block is done; the calling thread works
   // too. One call at a time. Flags hold the epoch of the window that last set them, so nothing is
   // cleared between windows. What a block throws ends the window early (tasks not yet begun are
-  // left out) and is thrown here.
-  void run(const Window& window);
+  // left out) and is thrown here. `times`, made for workers() workers, is told when each task ran;
+  // null costs nothing.
+  void run(const Window& window, TaskTimes* times = nullptr);
 
  private:
   struct State;
