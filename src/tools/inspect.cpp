@@ -1,4 +1,7 @@
 // sluice inspect: what a journal says happened.
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -10,6 +13,10 @@
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 #include "tools/view/dot.hpp"
+#include "tools/view/page.hpp"
+#include "tools/view/parallelism.hpp"
+#include "tools/view/recorded_run.hpp"
+#include "tools/view/trace.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -22,16 +29,54 @@ struct InspectOptions {
   bool pairs = false;
   bool dot = false;
   std::optional<dro::DroId> dot_dro;
+  bool parallelism = false;
+  std::string trace;
+  std::string html;
 };
 
+using Writer = std::function<Status(const RecordedRun&, std::ostream&)>;
+
+// write_file() makes `file` whole or not at all, and only of a journal whose dependences,
+// recomputed, are those that it holds.
+int write_file(const InspectOptions& options, const std::string& file, const Writer& write) {
+  const Status same = replayed(options.file);
+  if (!same) return refuse(exit_difference, same.error());
+  const Result<RecordedRun> run = read_run(options.file);
+  if (!run) return refuse(exit_usage, run.error());
+  if (!run->summary.note.empty()) std::cerr << "sluice: " << run->summary.note << "\n";
+  const std::string part = file + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  Status written;
+  if (out) written = write(*run, out);
+  out.close();
+  std::error_code error;
+  if (written && out) std::filesystem::rename(part, file, error);
+  if (written && out && !error) return exit_success;
+  std::filesystem::remove(part, error);
+  return refuse(exit_usage, written ? Error{ErrorKind::system, "cannot be written", file,
+                                            "name a file in a folder that you may write to"}
+                                    : written.error());
+}
+
+// print() prints what needs the journal whole.
+int print(const InspectOptions& options) {
+  const Result<RecordedRun> run = read_run(options.file);
+  if (!run) return refuse(exit_usage, run.error());
+  if (!run->summary.note.empty()) std::cerr << "sluice: " << run->summary.note << "\n";
+  const Status printed = options.dot_dro
+                             ? write_block_graph(options.file, *run, *options.dot_dro, std::cout)
+                             : write_parallelism(*run, options.json, std::cout);
+  return printed ? exit_success : refuse(exit_usage, printed.error());
+}
+
 int inspect(const InspectOptions& options) {
+  if (!options.html.empty()) return write_file(options, options.html, write_page);
+  if (!options.trace.empty()) return write_file(options, options.trace, write_trace);
+  if (options.dot_dro || options.parallelism) return print(options);
   const Result<dro::JournalSummary> summary = dro::summarise(options.file);
   if (!summary) return refuse(exit_usage, summary.error());
   if (!summary->note.empty()) std::cerr << "sluice: " << summary->note << "\n";
-  if (options.dot_dro) {
-    const Status drawn = write_block_graph(options.file, *summary, *options.dot_dro, std::cout);
-    if (!drawn) return refuse(exit_usage, drawn.error());
-  } else if (options.dot) {
+  if (options.dot) {
     write_launch_graph(*summary, std::cout);
   } else if (options.pairs) {
     dro::write_pairs(*summary, options.json, std::cout);
@@ -62,6 +107,12 @@ void add_inspect_command(CLI::App& app, int* status) {
   what->add_flag("--pairs", options->pairs, "a line for each pair of kernels that meet");
   what->add_flag("--dot", options->dot, "the graph of launches, for Graphviz's dot");
   what->add_option("--dot-dro", options->dot_dro, "the block graph of one DRO, for dot");
+  what->add_flag("--parallelism", options->parallelism,
+                 "work, span, and the most that any order of blocks gains");
+  what->add_option("--trace", options->trace,
+                   "write the tasks' times for a viewer of Chrome's traces to this file "
+                   "(of a run with sluice run --trace)");
+  what->add_option("--html", options->html, "write the whole run as one page to this file");
   what->require_option(0, 1);
   command->callback([options, status] { *status = inspect(*options); });
 }

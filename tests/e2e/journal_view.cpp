@@ -1,5 +1,6 @@
 #include "e2e/journal_view.hpp"
 
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -37,6 +38,16 @@ std::vector<std::string> sample_command(const std::string& line) {
   std::stringstream words(line);
   for (std::string word; words >> word;)
     command.push_back(command.empty() ? build_path("samples/" + word) : word);
+  return command;
+}
+
+std::vector<std::string> program_command(const std::string& line) {
+  std::vector<std::string> command = sample_command(line);
+  const std::string name = line.substr(0, line.find(' '));
+  for (const char* folder : {"tests/e2e/known_cases/", "tests/cudart_programs/"}) {
+    const std::string path = build_path(folder + name);
+    if (std::filesystem::exists(path)) command.front() = path;
+  }
   return command;
 }
 

@@ -23,4 +23,8 @@ std::string sample_checksum(const Outcome& outcome);
 // sample_command() is the path of a built sample and its arguments, split at spaces.
 std::vector<std::string> sample_command(const std::string& line);
 
+// program_command() is the same for any program that the tests build: a sample, a known case, or
+// one of the runtime's tests (cudart_*).
+std::vector<std::string> program_command(const std::string& line);
+
 }  // namespace sluice::e2e

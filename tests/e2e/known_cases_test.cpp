@@ -9,14 +9,6 @@
 namespace sluice::e2e {
 namespace {
 
-// known_case() is the command of a program of tests/e2e/known_cases.
-std::vector<std::string> known_case(const std::string& line) {
-  std::vector<std::string> command = sample_command(line);
-  const std::string name = line.substr(0, line.find(' '));
-  if (name != "nbody") command.front() = build_path("tests/e2e/known_cases/" + name);
-  return command;
-}
-
 // dros_of() is "MASTER SLAVE EDGES HAZARDS" for each DRO, launches by number, sorted as text.
 std::vector<std::string> dros_of(const std::string& journal) {
   std::vector<std::string> found;
@@ -50,7 +42,7 @@ void PrintTo(const Known& shown, std::ostream* stream) {
 class KnownCase : public testing::TestWithParam<Known> {};
 
 TEST_P(KnownCase, HasItsAnswerAndItsDros) {
-  const std::vector<std::string> command = known_case(GetParam().command);
+  const std::vector<std::string> command = program_command(GetParam().command);
   const ScratchFolder scratch;
   const std::string journal = scratch.file("journal");
   const std::string plain = sample_checksum(sluice_run({"--off"}, command));
@@ -105,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         Known{"finished_producer", {"1 2 64 raw"}}));
 
 TEST(KnownCase18, GetsTheSameAddressAgain) {
-  const Outcome outcome = sluice_run({}, known_case("reallocated"));
+  const Outcome outcome = sluice_run({}, program_command("reallocated"));
   EXPECT_NE(outcome.output.find("same_address=1"), std::string::npos) << outcome.output;
 }
 
@@ -124,7 +116,7 @@ class KnownCase11 : public testing::TestWithParam<Overwrite> {};
 TEST_P(KnownCase11, IsCoveredOrNotAsSetAlgebraSays) {
   const ScratchFolder scratch;
   const std::string journal = scratch.file("journal");
-  sample_checksum(sluice_run({"--journal", journal}, known_case(GetParam().command)));
+  sample_checksum(sluice_run({"--journal", journal}, program_command(GetParam().command)));
   const std::vector<nlohmann::json> dros = inspect_list("--dros", journal);
   ASSERT_EQ(dros.size(), GetParam().edges == 0 ? 0u : 1u);
   if (dros.empty()) return;
@@ -156,7 +148,7 @@ class UnderTheBufferRule : public testing::TestWithParam<Wrong> {};
 
 // The answers stay right, since launches run one after another under this rule; the DROs do not.
 TEST_P(UnderTheBufferRule, DrosAreWrongAndAWarningNamesTheFirstLaunchThatLosesOne) {
-  const std::vector<std::string> command = known_case(GetParam().command);
+  const std::vector<std::string> command = program_command(GetParam().command);
   const ScratchFolder scratch;
   const std::string journal = scratch.file("journal");
   const std::string plain = sample_checksum(sluice_run({"--off"}, command));

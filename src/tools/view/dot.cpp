@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/demangle.hpp"
-#include "dro/journal_reader.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -25,32 +23,6 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-Result<dro::EdgeTable> find_table(const std::string& path, dro::EdgeTableId id) {
-  auto reader = dro::JournalReader::open(path);
-  if (!reader) return tl::unexpected(reader.error());
-  while (true) {
-    auto record = reader->next();
-    if (!record) return tl::unexpected(record.error());
-    if (!*record) return invalid_input("the journal lacks the DRO's edge table", path);
-    if ((*record)->kind != "edges") continue;
-    auto edges = dro::edges_of(**record);
-    if (!edges) return tl::unexpected(edges.error());
-    if (edges->first == id) return std::move(edges->second);
-  }
-}
-
-// is_whole() says that a table of ranges leads to blocks that there are. Its seal only says that
-// the line is as it was written.
-bool is_whole(const dro::EdgeTable& table) {
-  if (table.form != dro::EdgeForm::ranges) return true;
-  if (table.rows.size() != table.slave_grid.count() + 1) return false;
-  if (table.rows.front() != 0 || table.rows.back() != table.ranges.size()) return false;
-  if (!std::is_sorted(table.rows.begin(), table.rows.end())) return false;
-  return std::all_of(table.ranges.begin(), table.ranges.end(), [&](const dro::BlockRange& range) {
-    return range.first <= range.last && range.last < table.master_grid.count();
-  });
-}
-
 std::string launch_label(const dro::LaunchRecord& launch) {
   const Dim3& grid = launch.details.grid;
   return quoted(fmt::format("#{} {} {}x{}x{}", launch.number, short_name(launch.details.kernel),
@@ -59,11 +31,11 @@ std::string launch_label(const dro::LaunchRecord& launch) {
 
 }  // namespace
 
-void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out) {
+void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out, size_t most) {
   out << "digraph launches {\n  node [shape=box];\n";
   std::optional<dro::LaunchNumber> barrier;
   size_t since_barrier = 0;  // index of the first launch after it
-  for (size_t i = 0; i < summary.launches.size(); ++i) {
+  for (size_t i = 0; i < std::min(most, summary.launches.size()); ++i) {
     const dro::LaunchRecord& launch = summary.launches[i].record;
     const bool tracked = launch.footprint.has_value();
     out << fmt::format("  l{} [label={}{}];\n", launch.number, launch_label(launch),
@@ -85,8 +57,9 @@ void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out) {
   out << "}\n";
 }
 
-Status write_block_graph(const std::string& path, const dro::JournalSummary& summary, dro::DroId id,
+Status write_block_graph(const std::string& path, const RecordedRun& run, dro::DroId id,
                          std::ostream& out) {
+  const dro::JournalSummary& summary = run.summary;
   if (id >= summary.dros.size()) {
     return invalid_input(fmt::format("holds no DRO {}", id), path,
                          fmt::format("it has {}; --dros lists them", summary.dros.size()));
@@ -97,9 +70,7 @@ Status write_block_graph(const std::string& path, const dro::JournalSummary& sum
         fmt::format("DRO {} has {} edges, too many for a graph", id, entry.edges), path,
         fmt::format("the most is {}: run the program on a smaller grid", most_block_edges));
   }
-  const Result<dro::EdgeTable> table = find_table(path, entry.dro.edges);
-  if (!table) return tl::unexpected(table.error());
-  if (!is_whole(*table)) return invalid_input("the DRO's edge table contradicts itself", path);
+  const dro::EdgeTable& table = run.tables[entry.dro.edges];
   out << fmt::format("digraph dro{} {{\n  rankdir=LR;\n  node [shape=box];\n", id);
   const auto cluster = [&](char side, const std::string& kernel, const Dim3& grid) {
     out << fmt::format("  subgraph cluster_{} {{\n    label={};\n", side,
@@ -109,10 +80,10 @@ Status write_block_graph(const std::string& path, const dro::JournalSummary& sum
     }
     out << "  }\n";
   };
-  cluster('m', entry.master_kernel, table->master_grid);
-  cluster('s', entry.slave_kernel, table->slave_grid);
-  for (uint32_t slave = 0; slave < table->slave_grid.count(); ++slave) {
-    dro::for_each_master_range(*table, slave, 1, [&](uint32_t first, uint32_t last) {
+  cluster('m', entry.master_kernel, table.master_grid);
+  cluster('s', entry.slave_kernel, table.slave_grid);
+  for (uint32_t slave = 0; slave < table.slave_grid.count(); ++slave) {
+    dro::for_each_master_range(table, slave, 1, [&](uint32_t first, uint32_t last) {
       for (uint32_t master = first; master <= last; ++master)
         out << fmt::format("  m{} -> s{};\n", master, slave);
     });

@@ -1,0 +1,185 @@
+#include "tools/view/page.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "base/demangle.hpp"
+#include "tools/view/dot.hpp"
+#include "tools/view/graphviz.hpp"
+#include "tools/view/page_text.hpp"
+#include "tools/view/parallelism.hpp"
+#include "tools/view/pattern.hpp"
+
+namespace sluice::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// What is more than a page can show well is left out of it.
+constexpr size_t most_launches = 200;
+constexpr size_t most_launch_edges = 600;
+constexpr size_t most_patterns = 24;
+constexpr size_t most_dros = 200;
+constexpr size_t most_tasks = 20'000;
+
+json extent_json(const Dim3& extent) {
+  return {extent.x, extent.y, extent.z};
+}
+
+// parsed() takes what a writer prints as JSON, an object a line.
+template <class Write>
+json parsed(Write&& write) {
+  std::stringstream text;
+  write(text);
+  json lines = json::array();
+  for (std::string line; std::getline(text, line);)
+    lines.push_back(json::parse(line));
+  return lines;
+}
+
+json figures_of(const RecordedRun& run) {
+  return parsed([&](std::ostream& out) { dro::write_summary_json(run.summary, out); }).at(0);
+}
+
+// Machines get mangled names from inspect; the page is for people.
+json pairs_of(const dro::JournalSummary& summary) {
+  json pairs = parsed([&](std::ostream& out) { dro::write_pairs(summary, true, out); });
+  for (json& pair : pairs) {
+    for (const char* side : {"master", "slave"})
+      pair[side] = short_name(pair[side].get<std::string>());
+  }
+  return pairs;
+}
+
+// launches_shown() is how many launches from the first make a graph that can be read.
+size_t launches_shown(const dro::JournalSummary& summary) {
+  size_t edges = 0, shown = 0;
+  while (shown < summary.launches.size() && shown < most_launches) {
+    edges += summary.launches[shown].record.dependences.size();
+    if (edges > most_launch_edges) break;
+    ++shown;
+  }
+  return shown;
+}
+
+json dros_of(const dro::JournalSummary& summary) {
+  json dros = json::array();
+  for (const dro::DroSummary& entry : summary.dros) {
+    if (dros.size() == most_dros) break;
+    dros.push_back(
+        {{"id", entry.dro.id},
+         {"master", short_name(entry.master_kernel) + " #" + std::to_string(entry.master)},
+         {"slave", short_name(entry.slave_kernel) + " #" + std::to_string(entry.slave)},
+         {"hazards", dro::hazard_names(entry.dro.hazards)},
+         {"edges", entry.edges},
+         {"table", entry.dro.edges},
+         {"used", entry.uses}});
+  }
+  return dros;
+}
+
+json pattern_json(const dro::DroSummary& entry, const dro::EdgeTable& table) {
+  const Pattern pattern = pattern_of(table);
+  json rows = json::array();
+  for (const auto& row : pattern.rows) {
+    json runs = json::array();
+    for (const Pattern::Run& run : row)
+      runs.push_back({run.first, run.length, run.edges});
+    rows.push_back(std::move(runs));
+  }
+  return {{"table", entry.dro.edges},
+          {"dro", entry.dro.id},
+          {"hazards", dro::hazard_names(entry.dro.hazards)},
+          {"edges", entry.edges},
+          {"master",
+           {{"kernel", short_name(entry.master_kernel)}, {"grid", extent_json(table.master_grid)}}},
+          {"slave",
+           {{"kernel", short_name(entry.slave_kernel)}, {"grid", extent_json(table.slave_grid)}}},
+          {"cell", {pattern.masters_per_cell, pattern.slaves_per_cell}},
+          {"columns", pattern.columns},
+          {"rows", std::move(rows)}};
+}
+
+// patterns_of() is a picture for each edge table, by the first DRO that has it; of many tables,
+// those that were used most.
+json patterns_of(const RecordedRun& run) {
+  std::vector<uint64_t> uses(run.tables.size());
+  for (const dro::DroSummary& entry : run.summary.dros)
+    uses[entry.dro.edges] += entry.uses;
+  std::vector<uint64_t> ranked = uses;
+  std::sort(ranked.rbegin(), ranked.rend());
+  const uint64_t least = ranked.size() > most_patterns ? ranked[most_patterns - 1] : 0;
+  json patterns = json::array();
+  std::set<dro::EdgeTableId> drawn;
+  for (const dro::DroSummary& entry : run.summary.dros) {
+    const dro::EdgeTableId id = entry.dro.edges;
+    if (uses[id] < least || drawn.size() == most_patterns || !drawn.insert(id).second) continue;
+    patterns.push_back(pattern_json(entry, run.tables[id]));
+  }
+  return patterns;
+}
+
+json timeline_of(const RecordedRun& run) {
+  std::vector<std::string> kernels;
+  json tasks = json::array();
+  size_t all = 0;
+  uint32_t workers = 0;
+  for (const dro::TaskRecord& record : run.tasks) {
+    const std::string kernel =
+        short_name(run.summary.launches[record.launch - 1].record.details.kernel);
+    auto place = std::find(kernels.begin(), kernels.end(), kernel);
+    if (place == kernels.end()) place = kernels.insert(kernels.end(), kernel);
+    for (const dro::TaskRecord::Task& task : record.tasks) {
+      ++all;
+      if (tasks.size() == most_tasks) continue;
+      workers = std::max(workers, task.worker + 1);
+      tasks.push_back({task.worker, place - kernels.begin(), task.begun, task.ended});
+    }
+  }
+  const size_t shown = tasks.size();
+  return {{"workers", workers},
+          {"kernels", kernels},
+          {"all", all},
+          {"shown", shown},
+          {"tasks", std::move(tasks)}};
+}
+
+void put(std::string& page, const std::string& mark, const std::string& text) {
+  page.replace(page.find(mark), mark.size(), text);
+}
+
+// Within a script element nothing may look like its end.
+std::string for_script(std::string text) {
+  for (size_t place = text.find("</"); place != std::string::npos; place = text.find("</", place))
+    text.replace(place, 2, "<\\/");
+  return text;
+}
+
+}  // namespace
+
+Status write_page(const RecordedRun& run, std::ostream& out) {
+  const size_t shown = launches_shown(run.summary);
+  std::ostringstream graph;
+  write_launch_graph(run.summary, graph, shown);
+  const Result<std::string> drawn = draw_graph(graph.str());
+  if (!drawn) return tl::unexpected(drawn.error());
+  std::ostringstream parallelism;
+  const Status measured = write_parallelism(run, true, parallelism);
+  if (!measured) return measured;
+
+  json data = {{"figures", figures_of(run)},   {"parallelism", json::parse(parallelism.str())},
+               {"graph", {{"shown", shown}}},  {"pairs", pairs_of(run.summary)},
+               {"dros", dros_of(run.summary)}, {"patterns", patterns_of(run)}};
+  if (!run.tasks.empty()) data["timeline"] = timeline_of(run);
+  std::string page = page_text;
+  put(page, "<!--GRAPH-->", *drawn);
+  put(page, "\"DATA\"", for_script(data.dump(-1, ' ', false, json::error_handler_t::replace)));
+  out << page;
+  return {};
+}
+
+}  // namespace sluice::tools
