@@ -1,10 +1,13 @@
 // The scheduler kernel and bodies as one module: what it asks for, and that ptxas takes it.
 #include "megakernel/cuda/linker.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "megakernel/assemble.hpp"
+#include "megakernel/body_check.hpp"
 #include "ptx/parser.hpp"
 
 namespace sluice::megakernel {
@@ -73,9 +76,13 @@ TEST_P(AssembledMegakernel, IsAssembledWithoutSpills) {
        {std::vector{&first}, std::vector{&first, &second}}) {
     const auto text = link_megakernel(bodies);
     ASSERT_TRUE(text) << text.error().line();
-    const auto costs =
-        testing::assemble_text(*text, fmt::format("linked_{}.ptx", bodies.size()), GetParam());
-    EXPECT_EQ(costs.at(megakernel_name).spills, 0);
+    const auto file = std::filesystem::path(::testing::TempDir()) /
+                      fmt::format("linked_{}_{}.ptx", bodies.size(), GetParam());
+    std::ofstream(file) << *text;
+    const testing::Assembled assembled = testing::run_ptxas(file.string(), GetParam());
+    ASSERT_TRUE(assembled.accepted) << assembled.output;
+    EXPECT_EQ(assembled.costs.at(megakernel_name).spills, 0);
+    std::filesystem::remove(file);
   }
 }
 
