@@ -11,6 +11,8 @@
 namespace sluice::dro {
 namespace {
 
+constexpr unsigned long tidying_budget = 200'000;  // isl operations: a quarter of a second
+
 // number() is the value of `value`, or `otherwise` where it is infinite, unknown or too large.
 int64_t number(const isl::val& value, int64_t otherwise) {
   if (value.is_null() || !yes(value.is_int())) return otherwise;
@@ -33,6 +35,19 @@ void IslContext::limit(unsigned long operations) {
   isl_ctx_reset_error(context_);
   isl_ctx_reset_operations(context_);
   isl_ctx_set_max_operations(context_, operations);
+}
+
+TidyingBudget::TidyingBudget(isl_ctx* context)
+    : context_(isl_ctx_get_max_operations(context) == 0 ? context : nullptr) {
+  if (context_ == nullptr) return;
+  isl_ctx_reset_operations(context_);
+  isl_ctx_set_max_operations(context_, tidying_budget);
+}
+
+TidyingBudget::~TidyingBudget() {
+  if (context_ == nullptr) return;
+  isl_ctx_reset_error(context_);
+  isl_ctx_set_max_operations(context_, 0);
 }
 
 Result<isl::map> parse_access(const IslContext& context, const std::string& text,

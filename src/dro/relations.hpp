@@ -67,12 +67,27 @@ isl::map empty_access(const IslContext& context);
 // shifted() adds `offset` to every byte of an access relation.
 isl::map shifted(const isl::map& access, uint64_t offset);
 
+// TidyingBudget bounds what isl may spend on a shorter form of something that is right as it is.
+// Inside a Budget that one stands. Past it, results are null as usual.
+class TidyingBudget {
+ public:
+  explicit TidyingBudget(isl_ctx* context);
+  ~TidyingBudget();
+  TidyingBudget(const TidyingBudget&) = delete;
+  TidyingBudget& operator=(const TidyingBudget&) = delete;
+
+ private:
+  isl_ctx* context_;  // null inside a Budget
+};
+
 // coalesced() is the same with fewer pieces where isl finds them. isl's coalescing is checked and
 // not trusted: isl 0.25 with bounded wrapping (its default) was seen to add points to a union of
-// three pieces with integer divisions. Null stays null.
+// three pieces with integer divisions. The check of a few pieces with several divisions may take
+// isl minutes, so past a budget the pieces stay as they are. Null stays null.
 template <class Relation>
 Relation coalesced(const Relation& relation) {
   if (relation.is_null()) return relation;
+  const TidyingBudget budget(relation.ctx().get());
   const Relation fewer = relation.coalesce();
   return yes(fewer.is_equal(relation)) ? fewer : relation;
 }
