@@ -52,9 +52,10 @@ endfunction()
 
 # sluice_test(NAME SOURCES a_test.cpp ... LINK lib ...) declares the GoogleTest program NAME in
 # tests/<module>/ and registers each of its tests with ctest. A test is given TIMEOUT seconds (300)
-# before it counts as hanging; none comes near that on an idle machine.
+# before it counts as hanging; none comes near that on an idle machine. With PROGRAMS its tests run
+# whole programs, and `scripts/test --check-footprints` runs them too.
 function(sluice_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PROGRAMS" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -62,5 +63,9 @@ function(sluice_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} sluice_flags GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  set(properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_PROGRAMS)
+    list(APPEND properties LABELS programs)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -54,7 +55,9 @@ void finish_runtime() {
   runtime->finish();
   const uint64_t violations = runtime->footprint_violations();
   if (violations == 0) return;
-  log::error("{} accesses do not agree with their footprints: the analysis is wrong", violations);
+  log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",
+             violations == 1 ? "1 access does not agree"
+                             : fmt::format("{} accesses do not agree", violations));
   // A handler of atexit() cannot change the exit status in any other way.
   std::fflush(nullptr);
   _exit(exit_footprint_violation);

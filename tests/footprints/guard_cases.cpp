@@ -157,14 +157,19 @@ std::vector<KernelCase> by_data() {
              t.write(1, t.x());
            },
        .wider_than_ideal = "one of the two writes always happens"},
-      {"either_place_by_data",
-       {4},
-       {8},
-       {set, out, scalar(30)},
-       {"reads exact", "may-writes bounded"},
-       [](Thread& t) {
-         if (t.x() < 30) t.read(0, t.x());
-       }},
+      {.kernel = "either_place_by_data",
+       .grid = {4},
+       .block = {8},
+       .arguments = {set, out, scalar(30)},
+       .footprint = {"reads bounded", "may-writes exact"},
+       .model =
+           [](Thread& t) {
+             if (t.x() >= 30) return;
+             t.read(0, t.x());
+             t.write(1, t.x());
+             t.write(1, t.x() + 30);
+           },
+       .data_decides = true},
       {"by_vote",
        {2},
        {32},

@@ -96,6 +96,11 @@ std::vector<uint64_t> shape_values(const analysis::KernelSignature& signature,
   return values;
 }
 
+// is_debt() is true of a row that a better analysis will make narrower.
+bool is_debt(const KernelCase& row) {
+  return *row.wider_than_ideal != '\0';
+}
+
 void expect_reason(const std::string& kind, const KernelCase& row, const std::string& reason) {
   ASSERT_THAT(row.footprint, testing::ElementsAre(testing::StartsWith(kind))) << reason;
   EXPECT_THAT(reason, testing::HasSubstr(row.footprint[0].substr(kind.size())));
@@ -120,6 +125,11 @@ void expect_row(const char* file, const KernelCase& row) {
   std::vector<std::string> classes;
   for (const ArgumentFootprint& argument : footprint.arguments)
     classes.push_back(class_of(argument));
+  if (classes != row.footprint && is_debt(row)) {
+    // Whoever narrows a footprint need not know this table, so the row is tightened afterwards.
+    EXPECT_EQ(device.run_traced(function, row, signature, footprint).violations, 0u);
+    return;
+  }
   ASSERT_EQ(classes, row.footprint);
   Expected expected(row);
   expect_relations(expected, footprint);
@@ -143,6 +153,18 @@ TEST_P(KernelTable, HasARowForEveryKernelOfItsFile) {
   for (const KernelCase& row : GetParam().cases())
     listed.insert(row.kernel);
   EXPECT_EQ(listed, written);
+}
+
+// Nothing here asks for a footprint: under `sluice run --check-footprints` the whole runtime does.
+TEST_P(KernelTable, LaunchesAsAProgramDoes) {
+  const char* file = GetParam().file;
+  CpuDevice& device = CpuDevice::get();
+  for (const KernelCase& row : GetParam().cases()) {
+    SCOPED_TRACE(row.kernel);
+    const auto analysis = KernelAnalysis::create(analysis::testing::kernels(file), row.kernel);
+    if (!analysis) continue;  // no device of ours runs what cannot be lifted
+    ASSERT_NO_THROW(device.run(device.function(file, row.kernel), row, (*analysis)->signature()));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Themes, KernelTable, testing::ValuesIn(themes()),

@@ -70,16 +70,17 @@ std::vector<KernelCase> divisions() {
          t.read(0, std::min(2 * t.x() + 1, 28));
          t.write(1, t.x());
        }},
-      {.kernel = "periodic_remainder",
-       .grid = {4},
-       .block = {8},
-       .arguments = two,
-       .footprint = {"reads whole", "writes exact"},
-       .model =
-           [](Thread& t) {
-             if (t.x() < 30) t.write(1, t.x());
-           },
-       .wider_than_ideal = "the remainder by a scalar is quasi-affine"},
+      {"periodic_remainder",
+       {4},
+       {8},
+       two,
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, (t.x() + 29) % 30);
+         t.read(0, (t.x() + 1) % 30);
+         t.write(1, t.x());
+       }},
   };
 }
 
@@ -150,26 +151,27 @@ std::vector<KernelCase> choices() {
          t.read(0, std::max(t.y() - 1, 0) * 10 + std::min(t.x() + 1, 9));
          t.write(1, t.y() * 10 + t.x());
        }},
-      {.kernel = "periodic",
-       .grid = {4},
-       .block = {8},
-       .arguments = two,
-       .footprint = {"reads bounded", "writes exact"},
-       .model =
-           [](Thread& t) {
-             if (t.x() < 30) t.write(1, t.x());
-           },
-       .wider_than_ideal = "the choice is between affine values"},
-      {.kernel = "select_half",
-       .grid = {4},
-       .block = {8},
-       .arguments = two,
-       .footprint = {"reads bounded", "writes exact"},
-       .model =
-           [](Thread& t) {
-             if (t.x() < 30) t.write(1, t.x());
-           },
-       .wider_than_ideal = "the choice is between affine values"},
+      {"periodic",
+       {4},
+       {8},
+       two,
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, t.x() == 0 ? 29 : t.x() - 1);
+         t.read(0, t.x() == 29 ? 0 : t.x() + 1);
+         t.write(1, t.x());
+       }},
+      {"select_half",
+       {4},
+       {8},
+       two,
+       copy,
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, t.thread.x < 4 ? t.x() : 2 * t.x());
+         t.write(1, t.x());
+       }},
       {"absolute_value",
        {4},
        {8},

@@ -3,17 +3,21 @@
 namespace sluice::footprints {
 
 std::vector<KernelCase> texture_cases() {
+  // No thread is within the bounds, so the handles are never looked at.
+  const std::vector<Argument> none = {scalar(uint64_t{0}), buffer(512), scalar(0)};
   return {
-      {"texture_fetch",
-       {4},
-       {8},
-       {scalar(uint64_t{0}), buffer(512), scalar(0)},
-       {"refused: outside the instruction table"}},
-      {"surface_write",
-       {4},
-       {8},
-       {scalar(uint64_t{0}), buffer(512), scalar(0)},
-       {"refused: outside the instruction table"}},
+      {.kernel = "texture_fetch",
+       .grid = {4},
+       .block = {8},
+       .arguments = none,
+       .footprint = {"opaque: sluice.texture.fetch"},
+       .wider_than_ideal = "the texture's array as a buffer"},
+      {.kernel = "surface_write",
+       .grid = {4},
+       .block = {8},
+       .arguments = none,
+       .footprint = {"opaque: sluice.surface.store"},
+       .wider_than_ideal = "the surface's array as a buffer"},
   };
 }
 
