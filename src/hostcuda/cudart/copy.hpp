@@ -17,4 +17,7 @@ cudaError_t copy_async(void* target, const void* source, size_t count, cudaMemcp
 // no kind.
 bool memory_types(cudaMemcpyKind kind, CUmemorytype* source, CUmemorytype* target);
 
+// describe_box() gives the driver's description of a 3D copy, of arrays too.
+cudaError_t describe_box(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy);
+
 }  // namespace sluice::cudart

@@ -28,6 +28,60 @@ bool memory_types(cudaMemcpyKind kind, CUmemorytype* source, CUmemorytype* targe
   return false;
 }
 
+namespace {
+
+// Where an array takes part, its texels are what the extent and its own position count.
+cudaError_t describe_arrays(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
+  size_t texel_bytes = 1;
+  if (parameters.srcArray != nullptr) {
+    ArrayShape shape;
+    const CUresult result = describe_array(parameters.srcArray, &shape);
+    if (result != CUDA_SUCCESS) return to_error(result);
+    texel_bytes = shape.texel_bytes;
+    copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy->srcArray = driver_array(parameters.srcArray);
+    copy->srcXInBytes = parameters.srcPos.x * texel_bytes;
+  }
+  if (parameters.dstArray != nullptr) {
+    ArrayShape shape;
+    const CUresult result = describe_array(parameters.dstArray, &shape);
+    if (result != CUDA_SUCCESS) return to_error(result);
+    texel_bytes = shape.texel_bytes;
+    copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy->dstArray = driver_array(parameters.dstArray);
+    copy->dstXInBytes = parameters.dstPos.x * texel_bytes;
+  }
+  copy->WidthInBytes = parameters.extent.width * texel_bytes;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t describe_box(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
+  *copy = {};
+  if (!memory_types(parameters.kind, &copy->srcMemoryType, &copy->dstMemoryType)) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  copy->srcXInBytes = parameters.srcPos.x;
+  copy->srcY = parameters.srcPos.y;
+  copy->srcZ = parameters.srcPos.z;
+  copy->srcHost = parameters.srcPtr.ptr;
+  copy->srcDevice = device_address(parameters.srcPtr.ptr);
+  copy->srcPitch = parameters.srcPtr.pitch;
+  copy->srcHeight = parameters.srcPtr.ysize;
+  copy->dstXInBytes = parameters.dstPos.x;
+  copy->dstY = parameters.dstPos.y;
+  copy->dstZ = parameters.dstPos.z;
+  copy->dstHost = parameters.dstPtr.ptr;
+  copy->dstDevice = device_address(parameters.dstPtr.ptr);
+  copy->dstPitch = parameters.dstPtr.pitch;
+  copy->dstHeight = parameters.dstPtr.ysize;
+  copy->WidthInBytes = parameters.extent.width;
+  copy->Height = parameters.extent.height;
+  copy->Depth = parameters.extent.depth;
+  return describe_arrays(parameters, copy);
+}
+
 }  // namespace sluice::cudart
 
 using namespace sluice::cudart;
@@ -73,62 +127,12 @@ cudaError_t copy_rows(const Rows& rows, Body&& body) {
   });
 }
 
-// Where an array takes part, its texels are what the extent and its own position count.
-cudaError_t describe_arrays(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
-  size_t texel_bytes = 1;
-  if (parameters.srcArray != nullptr) {
-    ArrayShape shape;
-    const CUresult result = describe_array(parameters.srcArray, &shape);
-    if (result != CUDA_SUCCESS) return to_error(result);
-    texel_bytes = shape.texel_bytes;
-    copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy->srcArray = driver_array(parameters.srcArray);
-    copy->srcXInBytes = parameters.srcPos.x * texel_bytes;
-  }
-  if (parameters.dstArray != nullptr) {
-    ArrayShape shape;
-    const CUresult result = describe_array(parameters.dstArray, &shape);
-    if (result != CUDA_SUCCESS) return to_error(result);
-    texel_bytes = shape.texel_bytes;
-    copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy->dstArray = driver_array(parameters.dstArray);
-    copy->dstXInBytes = parameters.dstPos.x * texel_bytes;
-  }
-  copy->WidthInBytes = parameters.extent.width * texel_bytes;
-  return cudaSuccess;
-}
-
-cudaError_t describe(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy) {
-  *copy = {};
-  if (!memory_types(parameters.kind, &copy->srcMemoryType, &copy->dstMemoryType)) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
-  copy->srcXInBytes = parameters.srcPos.x;
-  copy->srcY = parameters.srcPos.y;
-  copy->srcZ = parameters.srcPos.z;
-  copy->srcHost = parameters.srcPtr.ptr;
-  copy->srcDevice = device_address(parameters.srcPtr.ptr);
-  copy->srcPitch = parameters.srcPtr.pitch;
-  copy->srcHeight = parameters.srcPtr.ysize;
-  copy->dstXInBytes = parameters.dstPos.x;
-  copy->dstY = parameters.dstPos.y;
-  copy->dstZ = parameters.dstPos.z;
-  copy->dstHost = parameters.dstPtr.ptr;
-  copy->dstDevice = device_address(parameters.dstPtr.ptr);
-  copy->dstPitch = parameters.dstPtr.pitch;
-  copy->dstHeight = parameters.dstPtr.ysize;
-  copy->WidthInBytes = parameters.extent.width;
-  copy->Height = parameters.extent.height;
-  copy->Depth = parameters.extent.depth;
-  return describe_arrays(parameters, copy);
-}
-
 template <class Body>
 cudaError_t copy_box(const cudaMemcpy3DParms* parameters, Body&& body) {
   return with_context([&] {
     if (parameters == nullptr) return cudaErrorInvalidValue;
     CUDA_MEMCPY3D copy;
-    const cudaError_t error = describe(*parameters, &copy);
+    const cudaError_t error = describe_box(*parameters, &copy);
     const cudaExtent& extent = parameters->extent;
     if (error != cudaSuccess || extent.width * extent.height * extent.depth == 0) return error;
     return to_error(body(copy));

@@ -1,6 +1,6 @@
-// What this library does not have: graphs, mipmapped arrays, memory pools, stream attributes, and
-// sharing with other processes and with graphics. A program that calls one of these functions gets
-// an error and a line in the log, where a missing symbol would end it.
+// What this library does not have: conditional graph nodes, mipmapped arrays, stream attributes,
+// and sharing with other processes and with graphics. A program that calls one of these functions
+// gets an error and a line in the log, where a missing symbol would end it.
 #include "hostcuda/cudart/api.hpp"
 
 // Each function carries the exported name as an assembler label: under its own C++ name it does not

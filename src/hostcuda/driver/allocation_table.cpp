@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 
@@ -25,7 +26,12 @@ void* allocate_memory(size_t bytes) {
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment_for(bytes), bytes) != 0) return nullptr;
   // A hint: where the kernel refuses it, small pages serve as well.
-  if (bytes >= huge_page_threshold) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (bytes >= huge_page_threshold) {
+    madvise(memory, bytes, MADV_HUGEPAGE);
+  } else {
+    // The first memory that a program gets of a GPU is zero, and programs have come to rely on it.
+    std::memset(memory, 0, bytes);
+  }
   return memory;
 }
 

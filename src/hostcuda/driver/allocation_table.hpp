@@ -19,6 +19,7 @@ enum class MemoryKind {
   managed,     // cuMemAllocManaged
   array,       // the memory of a CUDA array
   host,        // cuMemHostAlloc, cuMemAllocHost
+  mapped,      // cuMemMap's; its memory is no business of the table
   registered,  // the program's own, by cuMemHostRegister
   variable,    // a variable of a loaded module
 };

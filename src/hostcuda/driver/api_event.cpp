@@ -2,6 +2,7 @@
 #include <chrono>
 #include <memory>
 
+#include "hostcuda/driver/capture.hpp"
 #include "hostcuda/driver/entry.hpp"
 
 using namespace sluice::hostcuda;
@@ -18,6 +19,7 @@ CUresult with_event(CUevent handle, Body&& body) noexcept {
 }
 
 CUresult record(Driver& driver, const StreamRef& stream, const std::shared_ptr<Event>& event) {
+  if (is_captured(stream)) return record_under_capture(stream, *event);
   event->set_ticket(driver.engine.submit(stream->queue, [event] { event->reach(); }));
   return CUDA_SUCCESS;
 }
@@ -60,12 +62,14 @@ SLUICE_PER_THREAD_FORM(cuEventRecordWithFlags, ptsz,
 
 CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
+    if (event->captured() != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
     return event->ticket().is_done() ? driver.engine.error() : CUDA_ERROR_NOT_READY;
   });
 }
 
 CUresult cuEventSynchronize(CUevent handle) {
-  return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) {
+  return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
+    if (event->captured() != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
     return driver.engine.wait(event->ticket());
   });
 }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "hostcuda/driver/entry.hpp"
+#include "hostcuda/driver/pool.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -93,29 +94,13 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   return with_context([&](Driver& driver, Context&) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
     if (!is_freeable(driver, pointer)) return CUDA_ERROR_INVALID_VALUE;
-    return driver.when_all_done([&driver, pointer] { release_freeable(driver, pointer); });
+    return driver.when_all_done([&driver, pointer] {
+      if (free_graph_memory(driver.memory, pointer)) return;
+      disown_pooled(pointer);
+      release_freeable(driver, pointer);
+    });
   });
 }
-
-CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  return with_stream(stream, [&](Driver& driver, Context& context, const StreamRef&) {
-    return allocate(driver, context, MemoryKind::device, bytes, 0, pointer);
-  });
-}
-SLUICE_PER_THREAD_FORM(cuMemAllocAsync, ptsz,
-                       (CUdeviceptr * pointer, size_t bytes, CUstream stream),
-                       (pointer, bytes, stream))
-
-CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-  return with_stream(stream, [&](Driver& driver, Context&, const StreamRef& ordered) -> CUresult {
-    if (pointer == 0) return CUDA_SUCCESS;
-    if (!is_freeable(driver, pointer)) return CUDA_ERROR_INVALID_VALUE;
-    driver.engine.submit(ordered->queue, [&driver, pointer] { release_freeable(driver, pointer); });
-    return CUDA_SUCCESS;
-  });
-}
-SLUICE_PER_THREAD_FORM(cuMemFreeAsync, ptsz, (CUdeviceptr pointer, CUstream stream),
-                       (pointer, stream))
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
   return allocate_host(pointer, bytes, flags);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "hostcuda/driver/capture.hpp"
 #include "hostcuda/driver/entry.hpp"
 #include "hostcuda/driver/operation.hpp"
 
@@ -119,6 +120,7 @@ SLUICE_PER_THREAD_FORM(cuStreamGetCtx, ptsz, (CUstream handle, CUcontext* owner)
 
 CUresult cuStreamQuery(CUstream handle) {
   return with_stream(handle, [](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+    if (is_captured(stream)) return invalidate_capture(stream);
     for (const Ticket& ticket : driver.engine.before(stream->queue)) {
       if (!ticket.is_done()) return CUDA_ERROR_NOT_READY;
     }
@@ -129,6 +131,7 @@ SLUICE_PER_THREAD_FORM(cuStreamQuery, ptsz, (CUstream handle), (handle))
 
 CUresult cuStreamSynchronize(CUstream handle) {
   return with_stream(handle, [](Driver& driver, Context&, const StreamRef& stream) {
+    if (is_captured(stream)) return invalidate_capture(stream);
     return driver.engine.wait(driver.engine.before(stream->queue));
   });
 }
@@ -139,7 +142,11 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) 
   return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
     const std::shared_ptr<Event> event = driver.events.find(event_handle);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (event->captured() != nullptr) return wait_under_capture(stream, *event);
     Ticket ticket = event->ticket();
+    if (is_captured(stream)) {
+      return ticket.queue == nullptr ? CUDA_SUCCESS : wait_under_capture(stream, *event);
+    }
     if (ticket.is_done()) return CUDA_SUCCESS;
     driver.engine.submit(stream->queue,
                          std::make_shared<const NothingOperation>(CU_GRAPH_NODE_TYPE_WAIT_EVENT),
@@ -151,28 +158,12 @@ SLUICE_PER_THREAD_FORM(cuStreamWaitEvent, ptsz,
                        (CUstream handle, CUevent event_handle, unsigned int argument2),
                        (handle, event_handle, argument2))
 
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return with_stream(handle, [&](Driver&, Context&, const StreamRef&) -> CUresult {
-    if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;  // graphs, and so capture, are unsupported
-    return CUDA_SUCCESS;
-  });
-}
-SLUICE_PER_THREAD_FORM(cuStreamIsCapturing, ptsz, (CUstream handle, CUstreamCaptureStatus* status),
-                       (handle, status))
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  *mode = std::exchange(current, *mode);
-  return CUDA_SUCCESS;
-}
-
 CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data,
                              unsigned int flags) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+        if (is_captured(stream)) return invalidate_capture(stream);
         driver.engine.submit(stream->queue, std::make_shared<const CallbackWork>(
                                                 driver, context, handle, callback, data));
         return CUDA_SUCCESS;
@@ -186,9 +177,8 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        driver.engine.submit(stream->queue,
-                             std::make_shared<const HostOperation>(context, function, data));
-        return CUDA_SUCCESS;
+        return submit(driver, stream,
+                      std::make_shared<const HostOperation>(context, function, data));
       });
 }
 SLUICE_PER_THREAD_FORM(cuLaunchHostFunc, ptsz, (CUstream handle, CUhostFn function, void* data),

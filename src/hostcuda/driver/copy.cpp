@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "hostcuda/driver/capture.hpp"
+
 namespace sluice::hostcuda {
 namespace {
 
@@ -118,6 +120,10 @@ CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& cop
   if (copy.is_empty()) return CUDA_SUCCESS;
   const Reaches known = reaches(driver, copy);
   if (!known.valid()) return CUDA_ERROR_INVALID_VALUE;
+  // A graph reads pageable memory at each of its launches.
+  if (is_captured(stream)) {
+    return submit(driver, stream, std::make_shared<const CopyOperation>(copy, parameters));
+  }
   // Within work nobody can wait; there a copy to pageable memory is simply submitted.
   const bool within_work = Engine::within_work();
   if (known.source == Reach::pageable) {
@@ -153,8 +159,7 @@ CUresult check_fill(const Driver& driver, const Fill& fill) {
 CUresult fill_in_stream(Driver& driver, const StreamRef& stream, const Fill& fill) {
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   if (const CUresult checked = check_fill(driver, fill); checked != CUDA_SUCCESS) return checked;
-  driver.engine.submit(stream->queue, std::make_shared<const FillOperation>(fill));
-  return CUDA_SUCCESS;
+  return submit(driver, stream, std::make_shared<const FillOperation>(fill));
 }
 
 }  // namespace sluice::hostcuda

@@ -12,6 +12,7 @@
 #include "hostcuda/driver/cuda_api.hpp"
 #include "hostcuda/driver/device_properties.hpp"
 #include "hostcuda/driver/engine.hpp"
+#include "hostcuda/driver/graph.hpp"
 #include "hostcuda/driver/handle_table.hpp"
 #include "hostcuda/driver/stream.hpp"
 
@@ -36,6 +37,8 @@ class Driver {
   HandleTable<LoadedCode, CUmodule> modules;  // libraries too: cuLibraryGetModule
   HandleTable<LoadedCode, CUlibrary> libraries;
   HandleTable<Kernel, CUfunction> kernels;
+  HandleTable<Graph, CUgraph> graphs;
+  HandleTable<GraphExec, CUgraphExec> graph_execs;
   HandleTable<Array, CUarray> arrays;
   HandleTable<Texture, CUtexObject> textures;  // and surfaces
 

@@ -6,8 +6,10 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
+#include "hostcuda/driver/capture.hpp"
 #include "hostcuda/driver/resident_blocks.hpp"
 #include "hostcuda/jit/texture.hpp"
 
@@ -33,15 +35,19 @@ class ParameterBlock {
   std::unique_ptr<std::byte[], Delete> outside_;
 };
 
-class LaunchWork final : public Work {
+class LaunchOperation final : public Operation {
  public:
-  LaunchWork(std::shared_ptr<Kernel> kernel, const SluiceBlockCode& code,
-             const LaunchRequest& request)
+  LaunchOperation(std::shared_ptr<Kernel> kernel, const SluiceBlockCode& code,
+                  const LaunchRequest& request)
       : kernel_(std::move(kernel)),
         code_(code),
         parameters_(kernel_->facts().parameter_bytes),
         blocks_(request.grid.count()),
+        block_(request.block),
         is_cooperative_(request.cooperative) {
+    for (const KernelFacts::Parameter& parameter : kernel_->facts().parameters) {
+      pointers_.push_back(parameters_.data() + parameter.offset);
+    }
     launch_.parameters = parameters_.data();
     launch_.grid[0] = request.grid.x;
     launch_.grid[1] = request.grid.y;
@@ -50,6 +56,20 @@ class LaunchWork final : public Work {
   }
 
   std::byte* parameters() { return parameters_.data(); }
+  CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_KERNEL; }
+  CUDA_KERNEL_NODE_PARAMS_v2 description() const {
+    CUDA_KERNEL_NODE_PARAMS_v2 known = {};
+    known.func = kernel_->function();
+    known.gridDimX = launch_.grid[0];
+    known.gridDimY = launch_.grid[1];
+    known.gridDimZ = launch_.grid[2];
+    known.blockDimX = block_.x;
+    known.blockDimY = block_.y;
+    known.blockDimZ = block_.z;
+    known.sharedMemBytes = launch_.dynamic_shared_bytes;
+    known.kernelParams = const_cast<void**>(pointers_.data());
+    return known;
+  }
 
   CUresult run(BlockPool& pool) const override {
     if (is_cooperative_) {
@@ -91,7 +111,9 @@ class LaunchWork final : public Work {
   ParameterBlock parameters_;
   SluiceBlockLaunch launch_ = {};
   uint64_t blocks_;
+  Dim3 block_;
   bool is_cooperative_;
+  std::vector<void*> pointers_;  // to each parameter
 };
 
 CUresult check_shape(const Kernel& kernel, const LaunchRequest& request) {
@@ -148,7 +170,7 @@ CUresult copy_parameters(const KernelFacts& facts, const LaunchRequest& request,
 
 }  // namespace
 
-CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request) {
+CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperation* operation) {
   const std::shared_ptr<Kernel> kernel = driver.kernels.find(request.function);
   if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
@@ -163,11 +185,20 @@ CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& re
   SluiceBlockCode code;
   const CUresult compiled = kernel->block_code(request.block, request.dynamic_shared_bytes, &code);
   if (compiled != CUDA_SUCCESS) return compiled;
-  auto work = std::make_shared<LaunchWork>(kernel, code, request);
-  const CUresult copied = copy_parameters(kernel->facts(), request, work->parameters());
-  if (copied != CUDA_SUCCESS) return copied;
-  driver.engine.submit(stream->queue, SharedWork(std::move(work)));
-  return CUDA_SUCCESS;
+  auto made = std::make_shared<LaunchOperation>(kernel, code, request);
+  const CUresult copied = copy_parameters(kernel->facts(), request, made->parameters());
+  if (copied == CUDA_SUCCESS) *operation = std::move(made);
+  return copied;
+}
+
+CUDA_KERNEL_NODE_PARAMS_v2 launch_parameters(const Operation& launch) {
+  return static_cast<const LaunchOperation&>(launch).description();
+}
+
+CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request) {
+  SharedOperation operation;
+  const CUresult made = make_launch(driver, request, &operation);
+  return made == CUDA_SUCCESS ? submit(driver, stream, std::move(operation)) : made;
 }
 
 }  // namespace sluice::hostcuda

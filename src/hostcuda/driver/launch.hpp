@@ -6,6 +6,7 @@
 #include "base/dim3.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
 #include "hostcuda/driver/driver.hpp"
+#include "hostcuda/driver/operation.hpp"
 
 namespace sluice::hostcuda {
 
@@ -20,6 +21,13 @@ struct LaunchRequest {
   void** extra = nullptr;
   bool cooperative = false;  // all blocks run at once, and may wait for each other
 };
+
+// make_launch() compiles the kernel if need be and copies its parameters. Errors as launch().
+CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperation* operation);
+
+// launch_parameters() is the launch that an operation of make_launch() does. The pointers in it
+// live as long as the operation.
+CUDA_KERNEL_NODE_PARAMS_v2 launch_parameters(const Operation& launch);
 
 // launch() compiles the kernel if need be, copies its parameters and submits it to the stream.
 // Errors as CUDA gives them: CUDA_ERROR_INVALID_HANDLE for what is no function,

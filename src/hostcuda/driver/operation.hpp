@@ -11,6 +11,7 @@
 #include "hostcuda/driver/context.hpp"
 #include "hostcuda/driver/copy_box.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
+#include "hostcuda/driver/stream.hpp"
 #include "hostcuda/driver/work.hpp"
 
 namespace sluice::hostcuda {
@@ -72,6 +73,20 @@ class HostOperation final : public Operation {
   Context& context_;
   const CUhostFn function_;
   void* const data_;
+};
+
+// EventOperation reaches an event.
+class EventOperation final : public Operation {
+ public:
+  explicit EventOperation(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  CUresult run(BlockPool&) const override {
+    event_->reach();
+    return CUDA_SUCCESS;
+  }
+  CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; }
+
+ private:
+  const std::shared_ptr<Event> event_;
 };
 
 // NothingOperation does nothing: an empty node, or the place of a node whose work is elsewhere.

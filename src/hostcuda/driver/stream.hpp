@@ -14,6 +14,7 @@ namespace sluice::hostcuda {
 
 class Context;
 class StreamCapture;
+struct CapturedPlace;
 
 // Stream is what a CUstream stands for, the default streams included.
 struct Stream {
@@ -24,6 +25,7 @@ struct Stream {
   std::shared_ptr<StreamQueue> queue;
   // The capture that the stream takes part in. Changed under the lock of all captures.
   std::shared_ptr<StreamCapture> capture;
+  std::atomic<bool> is_captured{false};  // whether `capture` is set
 };
 
 using StreamRef = std::shared_ptr<Stream>;
@@ -46,6 +48,17 @@ class Event {
   void set_ticket(Ticket ticket) {
     const std::lock_guard lock(mutex_);
     ticket_ = std::move(ticket);
+    captured_.reset();
+  }
+
+  // The place in a graph that the last record stands for, where a captured stream recorded it.
+  std::shared_ptr<const CapturedPlace> captured() const {
+    const std::lock_guard lock(mutex_);
+    return captured_;
+  }
+  void set_captured(std::shared_ptr<const CapturedPlace> place) {
+    const std::lock_guard lock(mutex_);
+    captured_ = std::move(place);
   }
 
   // When the last record was reached.
@@ -56,7 +69,8 @@ class Event {
   Context* const context_;
   const unsigned flags_;
   mutable std::mutex mutex_;
-  Ticket ticket_;  // guarded by mutex_
+  Ticket ticket_;  // guarded by mutex_, as captured_
+  std::shared_ptr<const CapturedPlace> captured_;
   std::atomic<Clock::rep> time_{0};
 };
 

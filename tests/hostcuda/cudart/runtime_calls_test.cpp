@@ -228,8 +228,8 @@ TEST_F(RuntimeCalls, KeepsAStickyErrorUntilTheDeviceIsReset) {
 }
 
 TEST_F(RuntimeCalls, RefusesWhatItLacks) {
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  cudaIpcMemHandle_t handle;
+  EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

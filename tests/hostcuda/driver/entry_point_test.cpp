@@ -66,7 +66,7 @@ TEST(EntryPoints, WhatIsMissingIsSaidByTheStatus) {
   EXPECT_EQ(answer.result, CUDA_SUCCESS);
   EXPECT_EQ(answer.function, nullptr);
   EXPECT_EQ(answer.status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-  for (const char* name : {"cuGraphLaunch", "cuNoSuchFunction", "cuMemAlloc_v2"}) {
+  for (const char* name : {"cuGreenCtxCreate", "cuNoSuchFunction", "cuMemAlloc_v2"}) {
     answer = ask(name, 13000);
     EXPECT_EQ(answer.result, CUDA_SUCCESS) << name;
     EXPECT_EQ(answer.function, nullptr) << name;
@@ -76,7 +76,8 @@ TEST(EntryPoints, WhatIsMissingIsSaidByTheStatus) {
 
 TEST(EntryPoints, WithoutAStatusTheResultSaysIt) {
   void* function = &function;
-  EXPECT_EQ(cuGetProcAddress("cuGraphLaunch", &function, 13000, 0, nullptr), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuGetProcAddress("cuGreenCtxCreate", &function, 13000, 0, nullptr),
+            CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(function, nullptr);
 }
 

@@ -4,10 +4,11 @@
 #include "check.hpp"
 
 int main() {
-  cudaGraph_t graph = nullptr;
-  cudaMemPool_t pool = nullptr;
-  EXPECT(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
-  EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaErrorNotSupported);
+  cudaMipmappedArray_t array = nullptr;
+  const cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
+  cudaIpcMemHandle_t handle;
+  EXPECT(cudaMallocMipmappedArray(&array, &channel, {4, 4, 0}, 2) == cudaErrorNotSupported);
+  EXPECT(cudaIpcGetMemHandle(&handle, nullptr) == cudaErrorNotSupported);
   EXPECT(cudaGetLastError() == cudaErrorNotSupported);
   EXPECT(cudaGetLastError() == cudaSuccess);
   int* values = nullptr;

@@ -1,0 +1,354 @@
+// Graphs: their life, their shape, and what is instantiated of them.
+#include <algorithm>
+#include <fstream>
+
+#include "hostcuda/driver/capture.hpp"
+#include "hostcuda/driver/graph_entry.hpp"
+
+using namespace sluice::hostcuda;
+
+namespace {
+
+// give() fills an array of the program's, which may have room for fewer or more, as CUDA does: the
+// rest of a larger one becomes null, and without an array only the count is told.
+template <class Handle>
+CUresult give(const std::vector<Handle>& values, Handle* array, size_t* count) {
+  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (array == nullptr) {
+    *count = values.size();
+    return CUDA_SUCCESS;
+  }
+  for (size_t i = 0; i < *count; ++i)
+    array[i] = i < values.size() ? values[i] : Handle{};
+  *count = std::min(*count, values.size());
+  return CUDA_SUCCESS;
+}
+
+std::vector<CUgraphNode> handles_of(const std::vector<GraphNode*>& nodes) {
+  std::vector<CUgraphNode> handles;
+  for (GraphNode* node : nodes)
+    handles.push_back(node->handle());
+  return handles;
+}
+
+// Edges carry no data on this device: every one means completion, then start.
+CUresult give_plain_edges(CUgraphEdgeData* data, size_t count) {
+  if (data != nullptr) std::fill_n(data, count, CUgraphEdgeData{});
+  return CUDA_SUCCESS;
+}
+
+bool is_plain(const CUgraphEdgeData* data, size_t count) {
+  return data == nullptr || std::all_of(data, data + count, [](const CUgraphEdgeData& edge) {
+           return edge.from_port == 0 && edge.to_port == 0 && edge.type == 0;
+         });
+}
+
+CUresult instantiate(CUgraphExec* handle, CUgraph graph, unsigned long long flags) {
+  return with_graph(graph, [&](Driver& driver, const Graph& known) -> CUresult {
+    constexpr unsigned long long met = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                       CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    if (handle == nullptr || (flags & ~(met | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)) != 0) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) {
+      sluice::log::error(
+          "a graph for launch from the device is unsupported on the CPU device; launch it from "
+          "the host");
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (!known.nodes().empty() && known.in_order().empty()) return CUDA_ERROR_INVALID_VALUE;
+    *handle = driver.graph_execs.add(std::make_shared<GraphExec>(known, flags));
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+CUresult cuGraphCreate(CUgraph* handle, unsigned int flags) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    if (handle == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    *handle = driver.graphs.add(std::make_shared<Graph>());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphDestroy(CUgraph handle) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    return driver.graphs.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
+  return with_graph(original, [&](Driver& driver, const Graph& graph) -> CUresult {
+    if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *clone = driver.graphs.add(graph.clone());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode* found, CUgraphNode original, CUgraph clone) {
+  return with_graph(clone, [&](Driver&, const Graph& graph) -> CUresult {
+    for (const std::shared_ptr<GraphNode>& node : graph.nodes()) {
+      if (found == nullptr || node->original == nullptr || node->original->handle() != original) {
+        continue;
+      }
+      *found = node->handle();
+      return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) {
+    std::vector<CUgraphNode> handles;
+    for (const std::shared_ptr<GraphNode>& node : graph.nodes())
+      handles.push_back(node->handle());
+    return give(handles, nodes, count);
+  });
+}
+
+CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) {
+    std::vector<CUgraphNode> handles;
+    for (const std::shared_ptr<GraphNode>& node : graph.nodes()) {
+      if (node->after.empty()) handles.push_back(node->handle());
+    }
+    return give(handles, nodes, count);
+  });
+}
+
+CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode* from, CUgraphNode* to, size_t* count) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) -> CUresult {
+    std::vector<CUgraphNode> begins;
+    std::vector<CUgraphNode> ends;
+    for (const std::shared_ptr<GraphNode>& node : graph.nodes()) {
+      for (GraphNode* earlier : node->after) {
+        begins.push_back(earlier->handle());
+        ends.push_back(node->handle());
+      }
+    }
+    if (count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    size_t again = *count;
+    give(begins, from, count);
+    return give(ends, to, &again);
+  });
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to,
+                            CUgraphEdgeData* data, size_t* count) {
+  const CUresult result = cuGraphGetEdges(handle, from, to, count);
+  return result == CUDA_SUCCESS && from != nullptr ? give_plain_edges(data, *count) : result;
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
+  return with_node(handle, [&](Driver&, const GraphNode& node) -> CUresult {
+    if (type == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *type = node.type();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode handle, CUgraphNode* nodes, size_t* count) {
+  return with_node(handle, [&](Driver&, const GraphNode& node) {
+    return give(handles_of(node.after), nodes, count);
+  });
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode* nodes,
+                                       CUgraphEdgeData* data, size_t* count) {
+  const CUresult result = cuGraphNodeGetDependencies(handle, nodes, count);
+  return result == CUDA_SUCCESS && nodes != nullptr ? give_plain_edges(data, *count) : result;
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode* nodes, size_t* count) {
+  return with_node(handle, [&](Driver&, GraphNode& node) {
+    std::vector<CUgraphNode> later;
+    for (const std::shared_ptr<GraphNode>& other : node.graph->nodes()) {
+      if (std::find(other->after.begin(), other->after.end(), &node) != other->after.end()) {
+        later.push_back(other->handle());
+      }
+    }
+    return give(later, nodes, count);
+  });
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode* nodes,
+                                         CUgraphEdgeData* data, size_t* count) {
+  const CUresult result = cuGraphNodeGetDependentNodes(handle, nodes, count);
+  return result == CUDA_SUCCESS && nodes != nullptr ? give_plain_edges(data, *count) : result;
+}
+
+CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                                size_t count) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) -> CUresult {
+    for (size_t i = 0; i < count; ++i) {
+      const std::shared_ptr<GraphNode> earlier = find_node(from[i]);
+      const std::shared_ptr<GraphNode> later = find_node(to[i]);
+      if (!graph.owns(earlier.get()) || !graph.owns(later.get()) || earlier == later) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+      std::vector<GraphNode*>& after = later->after;
+      if (std::find(after.begin(), after.end(), earlier.get()) != after.end()) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+      after.push_back(earlier.get());
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData* data, size_t count) {
+  return is_plain(data, count) ? cuGraphAddDependencies(handle, from, to, count)
+                               : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                                   size_t count) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) -> CUresult {
+    for (size_t i = 0; i < count; ++i) {
+      const std::shared_ptr<GraphNode> earlier = find_node(from[i]);
+      const std::shared_ptr<GraphNode> later = find_node(to[i]);
+      if (!graph.owns(earlier.get()) || !graph.owns(later.get()) ||
+          std::erase(later->after, earlier.get()) == 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from,
+                                      const CUgraphNode* to, const CUgraphEdgeData*, size_t count) {
+  return cuGraphRemoveDependencies(handle, from, to, count);
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode handle) {
+  return with_node(handle, [](Driver&, GraphNode& node) -> CUresult {
+    node.graph->remove(node);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
+  return instantiate(exec, graph, flags);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = instantiate(exec, graph, parameters->flags);
+  parameters->hErrNode_out = nullptr;
+  parameters->result_out =
+      result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+  return result;
+}
+
+// The forms of CUDA 10 and 11, with a log that stays empty.
+CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgraphNode* error, char* log,
+                               size_t size) {
+  if (error != nullptr) *error = nullptr;
+  if (log != nullptr && size != 0) *log = '\0';
+  return instantiate(exec, graph, 0);
+}
+SLUICE_OLDER_FORM(cuGraphInstantiate, cuGraphInstantiate_v2)
+
+CUresult cuGraphExecDestroy(CUgraphExec handle) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    return driver.graph_execs.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
+  return with_exec(handle, [&](Driver&, const GraphExec& exec) -> CUresult {
+    if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *flags = exec.flags();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
+                              CUgraphExecUpdateResultInfo* information) {
+  return with_exec(handle, [&](Driver& driver, GraphExec& exec) -> CUresult {
+    const std::shared_ptr<Graph> other = driver.graphs.find(graph);
+    if (other == nullptr || information == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *information = {};
+    if (exec.update(*other)) return CUDA_SUCCESS;
+    information->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  });
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode* node,
+                           CUgraphExecUpdateResult* result) {
+  CUgraphExecUpdateResultInfo information = {};
+  const CUresult updated = cuGraphExecUpdate_v2(handle, graph, &information);
+  if (node != nullptr) *node = information.errorNode;
+  if (result != nullptr) *result = information.result;
+  return updated;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node_handle, unsigned int enabled) {
+  return with_exec(handle, [&](Driver&, GraphExec& exec) -> CUresult {
+    const std::shared_ptr<GraphNode> node = find_node(node_handle);
+    return node == nullptr ? CUDA_ERROR_INVALID_VALUE : exec.set_enabled(*node, enabled != 0);
+  });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node_handle, unsigned int* enabled) {
+  return with_exec(handle, [&](Driver&, const GraphExec& exec) -> CUresult {
+    const std::shared_ptr<GraphNode> node = find_node(node_handle);
+    bool is_enabled = false;
+    if (node == nullptr || enabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult result = exec.is_enabled(*node, &is_enabled);
+    if (result == CUDA_SUCCESS) *enabled = is_enabled ? 1 : 0;
+    return result;
+  });
+}
+
+// A graph starts after the events that its nodes wait for, and its nodes' events are reached when
+// all of it is done: later than CUDA would say, never earlier.
+CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
+  return with_stream(stream_handle,
+                     [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+                       const std::shared_ptr<GraphExec> exec = driver.graph_execs.find(handle);
+                       if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS)
+                         return error;
+                       SharedOperation work = exec->sequence();
+                       if (is_captured(stream) && add_to_capture(stream, work) != nullptr)
+                         return CUDA_SUCCESS;
+                       std::vector<Ticket> after;
+                       for (const std::shared_ptr<Event>& event : exec->waits())
+                         after.push_back(event->ticket());
+                       const Ticket ticket =
+                           driver.engine.submit(stream->queue, std::move(work), std::move(after));
+                       for (const std::shared_ptr<Event>& event : exec->records())
+                         event->set_ticket(ticket);
+                       return CUDA_SUCCESS;
+                     });
+}
+SLUICE_PER_THREAD_FORM(cuGraphLaunch, ptsz, (CUgraphExec handle, CUstream stream_handle),
+                       (handle, stream_handle))
+
+// There is nowhere else to put a graph.
+CUresult cuGraphUpload(CUgraphExec handle, CUstream) {
+  return with_exec(handle, [](Driver&, const GraphExec&) { return CUDA_SUCCESS; });
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int) {
+  return with_graph(handle, [&](Driver&, const Graph& graph) -> CUresult {
+    if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::ofstream file(path);
+    file << "digraph graph_1 {\n";
+    for (const std::shared_ptr<GraphNode>& node : graph.nodes()) {
+      file << "  n" << node.get() << " [label=\"type " << node->type() << "\"];\n";
+      for (const GraphNode* earlier : node->after)
+        file << "  n" << earlier << " -> n" << node.get() << ";\n";
+    }
+    file << "}\n";
+    return file.good() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  });
+}
