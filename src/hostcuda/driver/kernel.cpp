@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/log.hpp"
@@ -40,8 +41,12 @@ CUresult Kernel::block_code(const Dim3& block, uint32_t dynamic_shared_bytes, Sl
       return entry.result;
     }
   }
+  const auto start = std::chrono::steady_clock::now();
   const Result<SluiceBlockCode> made =
       unit_.block_code(name_, block, dynamic_shared_bytes, variant);
+  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  log::debug("kernel {}: code for blocks of {} x {} x {} ready after {:.2f} ms", name_, block.x,
+             block.y, block.z, spent.count());
   Compiled entry{block, dynamic_shared_bytes, variant};
   if (made) {
     entry.code = *made;

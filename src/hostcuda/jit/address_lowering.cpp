@@ -13,6 +13,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MathExtras.h>
 
+#include "hostcuda/jit/outside_address.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -107,7 +109,8 @@ class AddressLowering {
 
   Status replace_variables() {
     for (GlobalVariable& variable : function_.getParent()->globals()) {
-      if (!is_used(variable)) continue;
+      // The symbols that this loop makes are not the program's.
+      if (!is_used(variable) || variable.getName().starts_with(address_prefix)) continue;
       Value* address = nullptr;
       if (variable.getAddressSpace() == shared_space) {
         // The dynamic pool, an external array, follows the static variables.
@@ -118,7 +121,9 @@ class AddressLowering {
       } else {
         Result<uint64_t> storage = context_.variable_address(variable.getName().str());
         if (!storage) return tl::unexpected(storage.error());
-        address = entry_.CreateGEP(entry_.getInt8Ty(), origin_, entry_.getInt64(*storage));
+        address =
+            entry_.CreateGEP(entry_.getInt8Ty(), origin_,
+                             outside_address(*function_.getParent(), variable.getName().str()));
       }
       address->setName(variable.getName());
       replace_uses(variable, address);
@@ -135,7 +140,8 @@ class AddressLowering {
         if (!user || (call && call->isCallee(&use))) continue;
         Result<uint64_t> address = context_.variable_address(callee.getName().str());
         if (!address) return tl::unexpected(address.error());
-        use.set(entry_.CreateGEP(entry_.getInt8Ty(), origin_, entry_.getInt64(*address)));
+        use.set(entry_.CreateGEP(entry_.getInt8Ty(), origin_,
+                                 outside_address(*function_.getParent(), callee.getName().str())));
       }
     }
     return {};

@@ -1,19 +1,24 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/Support/xxhash.h>
 
 #include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
+#include "hostcuda/jit/code_cache.hpp"
 #include "hostcuda/jit/kernel_code.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
 #include "hostcuda/jit/linker.hpp"
 #include "hostcuda/jit/module_storage.hpp"
 #include "hostcuda/jit/optimiser.hpp"
+#include "hostcuda/jit/outside_address.hpp"
 #include "ptx/lift.hpp"
+#include "ptx/printer.hpp"
 
 namespace sluice::hostcuda {
 
@@ -37,11 +42,17 @@ struct CompiledModule::State {
   }
 
   Status compile(const std::string& kernel, const Dim3& block, CodeVariant variant, Slot& slot);
+  // make_code() is the object file, from the cache or newly compiled.
+  Result<KernelCode> make_code(const KernelContext& context);
+  std::string cache_key(const KernelContext& context);
+  uint64_t address_of(std::string_view name) const;
 
   const ptx::Module module;
   const jit::ModuleStorage storage;
   std::unique_ptr<jit::Linker> linker;
   uint8_t fault_flag = 0;
+  std::once_flag identified;
+  std::string identity;  // of the module's text, the compiler and the processor
   std::mutex mutex;
   std::map<Key, Slot> slots;
 };
@@ -69,13 +80,11 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
     if (!found) return tl::unexpected(found.error());
     return reinterpret_cast<uint64_t>(found->address);
   };
-
-  llvm::LLVMContext llvm_context;
-  Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(llvm_context, module, kernel);
-  if (!lifted) return tl::unexpected(lifted.error());
-  Result<KernelCode> code = jit::compile_kernel(std::move(*lifted), context);
+  Result<KernelCode> code = make_code(context);
   if (!code) return tl::unexpected(code.error());
-  Result<SluiceBlockFunction> function = linker->link(std::move(code->object), code->symbol);
+  Result<SluiceBlockFunction> function =
+      linker->link(std::move(code->object), code->symbol,
+                   [this](std::string_view name) { return address_of(name); });
   if (!function) {
     Error error = function.error();
     error.where = fmt::format("kernel {}", kernel);
@@ -83,6 +92,50 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   }
   slot.code = SluiceBlockCode{*function, code->scratch_bytes};
   return {};
+}
+
+Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context) {
+  const jit::CodeCache* cache = jit::CodeCache::of_this_process();
+  const std::string key = cache != nullptr ? cache_key(context) : "";
+  if (cache != nullptr) {
+    if (std::optional<jit::CachedCode> known = cache->load(key)) {
+      jit::count_loaded();
+      return KernelCode{std::move(known->object), std::move(known->symbol), known->scratch_bytes};
+    }
+  }
+  llvm::LLVMContext llvm_context;
+  Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(llvm_context, module, context.kernel);
+  if (!lifted) return tl::unexpected(lifted.error());
+  Result<KernelCode> code = jit::compile_kernel(std::move(*lifted), context);
+  if (!code) return tl::unexpected(code.error());
+  jit::count_compiled();
+  if (cache != nullptr) {
+    cache->store(key, code->symbol, code->scratch_bytes, code->object->getBuffer());
+  }
+  return code;
+}
+
+std::string CompiledModule::State::cache_key(const KernelContext& context) {
+  std::call_once(identified, [this] {
+    const std::string text = ptx::print(module);
+    const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+        llvm::ArrayRef(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+    std::string compiler = "unknown";
+    if (const Result<std::unique_ptr<llvm::TargetMachine>> target = jit::make_host_target()) {
+      compiler = jit::compiler_identity((*target)->getTargetCPU().str(),
+                                        (*target)->getTargetFeatureString().str());
+    }
+    identity = fmt::format("{}{:016x}{:016x}.{}", compiler, hash.high64, hash.low64, text.size());
+  });
+  return fmt::format("{}\n{}\n{}x{}x{}\n{}", identity, context.kernel, context.block.x,
+                     context.block.y, context.block.z, context.traced ? "traced" : "plain");
+}
+
+uint64_t CompiledModule::State::address_of(std::string_view name) const {
+  if (name == jit::fault_name) return reinterpret_cast<uint64_t>(&fault_flag);
+  if (const uint64_t function = storage.function_address(name); function != 0) return function;
+  const Result<GlobalVariable> found = storage.find(name);
+  return found ? reinterpret_cast<uint64_t>(found->address) : 0;
 }
 
 CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -13,6 +13,7 @@
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/device_library.hpp"
 #include "hostcuda/jit/math_intrinsics.hpp"
+#include "hostcuda/jit/outside_address.hpp"
 #include "hostcuda/jit/special_registers.hpp"
 #include "hostcuda/jit/sync_points.hpp"
 #include "hostcuda/jit/waiting_blocks.hpp"
@@ -45,8 +46,7 @@ void end_thread(CallInst& end, const KernelContext& context) {
   IRBuilder<> ir(&end);
   const DeviceFault fault = fault_of(end);
   if (fault != DeviceFault::none && context.fault_flag) {
-    Value* flag = ir.CreateIntToPtr(ir.getInt64(reinterpret_cast<uint64_t>(context.fault_flag)),
-                                    ir.getPtrTy());
+    Value* flag = ir.CreateIntToPtr(outside_address(*end.getModule(), fault_name), ir.getPtrTy());
     ir.CreateStore(ir.getInt8(static_cast<uint8_t>(fault)), flag)
         ->setMetadata(private_metadata, MDNode::get(end.getContext(), {}));
   }

@@ -10,6 +10,7 @@
 #include "hostcuda/jit/call_runtime.hpp"
 #include "hostcuda/jit/device_library.hpp"
 #include "hostcuda/jit/directed_double.hpp"
+#include "hostcuda/jit/outside_address.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
 extern "C" {
@@ -91,6 +92,29 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   return symbols;
 }
 
+// Addresses defines the symbols that stand for addresses of the process, when they are asked for.
+class Addresses final : public orc::DefinitionGenerator {
+ public:
+  explicit Addresses(Linker::AddressOf address) : address_(std::move(address)) {}
+
+  llvm::Error tryToGenerate(orc::LookupState&, orc::LookupKind, orc::JITDylib& library,
+                            orc::JITDylibLookupFlags, const orc::SymbolLookupSet& wanted) override {
+    orc::SymbolMap found;
+    for (const auto& entry : wanted) {
+      StringRef name = *entry.first;
+      if (!name.consume_front(address_prefix)) continue;
+      const uint64_t address = address_(std::string_view(name.data(), name.size()));
+      if (address == 0) continue;
+      found[entry.first] = {orc::ExecutorAddr(address), JITSymbolFlags::Exported};
+    }
+    return found.empty() ? llvm::Error::success()
+                         : library.define(orc::absoluteSymbols(std::move(found)));
+  }
+
+ private:
+  const Linker::AddressOf address_;
+};
+
 tl::unexpected<Error> failure(llvm::Error error) {
   std::string text = toString(std::move(error));
   for (char& character : text) {
@@ -118,10 +142,11 @@ Result<std::unique_ptr<Linker>> Linker::create() {
 }
 
 Result<SluiceBlockFunction> Linker::link(std::unique_ptr<MemoryBuffer> object,
-                                         const std::string& symbol) {
+                                         const std::string& symbol, AddressOf address_of) {
   Expected<orc::JITDylib&> library = jit_->createJITDylib(fmt::format("kernel.{}", count_++));
   if (!library) return failure(library.takeError());
   library->addToLinkOrder(jit_->getMainJITDylib());
+  library->addGenerator(std::make_unique<Addresses>(std::move(address_of)));
   if (llvm::Error error = jit_->addObjectFile(*library, std::move(object))) {
     return failure(std::move(error));
   }

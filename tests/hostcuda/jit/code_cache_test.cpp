@@ -1,0 +1,176 @@
+// Compiled kernels on disk: found again, and never trusted when damaged.
+#include "hostcuda/jit/code_cache.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hostcuda/jit/run_kernel.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string& folder() {
+  static const std::string path = [] {
+    std::string name = (fs::temp_directory_path() / "sluice-code-cache-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    return name;
+  }();
+  return path;
+}
+
+// The process's cache is found at its first use.
+const bool is_set = setenv("SLUICE_CODE_CACHE", folder().c_str(), 1) == 0;
+
+const char* const text =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".global .align 4 .u32 sum = 100;\n"
+    ".visible .entry add(.param .u32 amount, .param .u64 out) {\n"
+    ".reg .b32 %r<4>; .reg .b64 %rd<2>;\n"
+    "ld.param.u32 %r1, [amount]; ld.global.u32 %r2, [sum]; add.u32 %r3, %r1, %r2;\n"
+    "st.global.u32 [sum], %r3; ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r3;\n"
+    "ret;\n}\n";
+
+// run_add() loads the module anew, launches it twice and returns the sum: 100 + 2 * amount.
+uint32_t run_add(uint32_t amount) {
+  const std::unique_ptr<CompiledModule> module = compile_text(text);
+  const Result<SluiceBlockCode> code = module->block_code("add", {1}, 0);
+  if (!code) return 0;
+  uint32_t out = 0;
+  struct {
+    uint64_t amount;
+    uint32_t* out;
+  } const parameters{amount, &out};
+  const SluiceBlockLaunch launch{&parameters, {1, 1, 1}, 0};
+  alignas(64) std::byte scratch[4096];
+  EXPECT_LE(code->scratch_bytes, sizeof scratch);
+  code->function(&launch, 0, 1, scratch);
+  code->function(&launch, 0, 1, scratch);
+  return out;
+}
+
+std::vector<fs::path> files() {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder()))
+    found.push_back(entry.path());
+  return found;
+}
+
+class CodeCacheTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const fs::path& file : files())
+      fs::remove(file);
+    ASSERT_EQ(run_add(1), 102u);
+    ASSERT_EQ(files().size(), 1u);
+    file_ = files()[0];
+  }
+  static void TearDownTestSuite() { fs::remove_all(folder()); }
+
+  // expect_compiles() runs the kernel once more: the damaged file is passed over and replaced.
+  void expect_compiles() {
+    const jit::CodeCounts before = jit::code_counts();
+    EXPECT_EQ(run_add(2), 104u);
+    EXPECT_EQ(jit::code_counts().compiled, before.compiled + 1);
+    EXPECT_EQ(run_add(3), 106u);
+    EXPECT_EQ(jit::code_counts().loaded, before.loaded + 1);
+    EXPECT_EQ(files(), std::vector<fs::path>{file_});
+  }
+
+  fs::path file_;
+};
+
+TEST_F(CodeCacheTest, TakesCodeFromDiskWithVariablesOfItsOwnModule) {
+  const jit::CodeCounts before = jit::code_counts();
+  EXPECT_EQ(run_add(5), 110u);
+  EXPECT_EQ(run_add(6), 112u);
+  EXPECT_EQ(jit::code_counts().loaded, before.loaded + 2);
+  EXPECT_EQ(jit::code_counts().compiled, before.compiled);
+}
+
+TEST_F(CodeCacheTest, EveryTruncationCountsAsMissing) {
+  const auto whole = static_cast<size_t>(fs::file_size(file_));
+  std::ifstream in(file_, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const jit::CodeCache cache(folder());
+  for (size_t size = 0; size < whole; size += 1 + whole / 200) {
+    std::ofstream(file_, std::ios::binary | std::ios::trunc)
+        .write(bytes.data(), static_cast<std::streamsize>(size));
+    ASSERT_EQ(run_add(1), 102u) << size;
+  }
+  fs::resize_file(file_, whole - 1);
+  expect_compiles();
+}
+
+TEST_F(CodeCacheTest, AChangedByteCountsAsMissing) {
+  for (const std::streamoff place : {std::streamoff{0}, std::streamoff{8}, std::streamoff{48},
+                                     std::streamoff{60}, std::streamoff{700}}) {
+    std::fstream file(file_, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekg(place);
+    const auto byte = static_cast<char>(file.get() ^ 1);
+    file.seekp(place);
+    file.put(byte);
+    file.close();
+    expect_compiles();
+  }
+}
+
+TEST_F(CodeCacheTest, FilesThatOthersMayWriteAreNotRun) {
+  ASSERT_EQ(chmod(file_.c_str(), 0666), 0);
+  const jit::CodeCounts before = jit::code_counts();
+  EXPECT_EQ(run_add(2), 104u);
+  EXPECT_EQ(jit::code_counts().compiled, before.compiled + 1);
+}
+
+TEST_F(CodeCacheTest, KeysDecide) {
+  const jit::CodeCache cache(folder());
+  cache.store("key a", "symbol", 12, "object");
+  const std::optional<jit::CachedCode> found = cache.load("key a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->symbol, "symbol");
+  EXPECT_EQ(found->scratch_bytes, 12u);
+  EXPECT_EQ(found->object->getBuffer(), "object");
+  EXPECT_FALSE(cache.load("key b"));
+  // Another key's file under this key's name, as after a collision.
+  for (const fs::path& file : files()) {
+    if (file != file_) fs::rename(file, file_);
+  }
+  expect_compiles();
+}
+
+TEST_F(CodeCacheTest, ProcessesSideBySideNeverSeeHalfAFile) {
+  const jit::CodeCache cache(folder());
+  const std::string content(300000, 'x');
+  std::vector<pid_t> writers;
+  for (int process = 0; process < 3; ++process) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 50; ++i)
+        cache.store("shared", "symbol", 1, content);
+      _exit(0);
+    }
+    writers.push_back(child);
+  }
+  for (int i = 0; i < 100; ++i) {
+    if (const std::optional<jit::CachedCode> found = cache.load("shared")) {
+      ASSERT_EQ(found->object->getBuffer(), content);
+    }
+  }
+  for (pid_t child : writers) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_TRUE(cache.load("shared"));
+  EXPECT_EQ(files().size(), 2u);  // and nothing temporary
+}
+
+}  // namespace
+}  // namespace sluice::hostcuda
