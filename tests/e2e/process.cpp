@@ -1,5 +1,6 @@
 #include "e2e/process.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -68,7 +69,14 @@ Outcome sluice_run(const std::vector<std::string>& options,
   whole.insert(whole.end(), options.begin(), options.end());
   whole.emplace_back("--");
   whole.insert(whole.end(), command.begin(), command.end());
-  return run(whole);
+  const Outcome outcome = run(whole);
+  const auto journal = std::find(options.begin(), options.end(), "--journal");
+  if (journal != options.end() && std::filesystem::is_regular_file(*(journal + 1))) {
+    const Outcome replayed = run({build_path("bin/sluice"), "replay", *(journal + 1)});
+    EXPECT_EQ(replayed.status, 0) << replayed.errors;
+    EXPECT_EQ(replayed.output, "identical\n") << replayed.errors;
+  }
+  return outcome;
 }
 
 ScratchFolder::ScratchFolder() {

@@ -23,7 +23,8 @@ std::vector<std::string> lines(const std::string& text);
 // Paths of what was built: build_path("bin/sluice").
 std::string build_path(const std::string& relative);
 
-// sluice_run() is `sluice run --device cpu OPTIONS -- COMMAND`.
+// sluice_run() is `sluice run --device cpu OPTIONS -- COMMAND`. The journal that it leaves, if any,
+// must replay bit for bit.
 Outcome sluice_run(const std::vector<std::string>& options,
                    const std::vector<std::string>& command);
 

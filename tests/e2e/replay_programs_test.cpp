@@ -29,10 +29,10 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, EveryProgram,
     testing::Values("stencil --size 200 --iterations 12 --block 16,8",
                     "stencil_driver --size 200 --iterations 12 --block 16,8",
-                    "heat3d --size 40 --iterations 5 --block 8,4,4",
+                    "heat3d --size 24 --iterations 5 --block 8,4,4",
                     "wave --size 120 --iterations 9 --block 16,16", "attention --steps 2",
                     "gemm_chain --rows 64 --size 96 --layers 4", "nbody --bodies 512 --steps 5",
-                    "residual --layers 4", "elimination --size 40 --block 8,8", "cudart_vector_add",
+                    "residual --layers 4", "elimination --size 16 --block 8,8", "cudart_vector_add",
                     "cudart_symbols", "cudart_streams", "cudart_managed", "cudart_pitched",
                     "cudart_per_thread", "cudart_device_linked"));
 
