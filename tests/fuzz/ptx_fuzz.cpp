@@ -1,0 +1,44 @@
+// libFuzzer target of the PTX front end: whatever bytes come, it answers with a module or an error,
+// and a module that it prints reads back as the same module.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ptx/fat_binary.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
+
+namespace {
+
+void fail(const char* what, const std::string& text) {
+  std::fprintf(stderr, "%s:\n%s\n", what, text.c_str());
+  std::abort();
+}
+
+void check_text(std::string_view text) {
+  const auto module = sluice::ptx::parse(text);
+  if (!module) {
+    if (module.error().line().empty()) fail("an error says nothing", std::string(text));
+    return;
+  }
+  const std::string printed = sluice::ptx::print(*module);
+  const auto again = sluice::ptx::parse(printed);
+  if (!again) fail(again.error().line().c_str(), printed);
+  if (sluice::ptx::print(*again) != printed) fail("printing twice gives two texts", printed);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  check_text({reinterpret_cast<const char*>(data), size});
+  const auto entries =
+      sluice::ptx::read_containers(std::as_bytes(std::span<const uint8_t>(data, size)));
+  if (!entries) return 0;
+  for (const sluice::ptx::CodeEntry& entry : *entries) {
+    if (entry.kind == sluice::ptx::CodeEntry::Kind::ptx) check_text(entry.ptx);
+  }
+  return 0;
+}
