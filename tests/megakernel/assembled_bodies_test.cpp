@@ -57,32 +57,36 @@ std::map<std::string, Row> read_table() {
 // The PTX of the corpus, of the kernels of the footprint tests and of the samples, by name.
 std::map<std::string, std::string> sources() {
   std::map<std::string, std::string> texts;
-  const auto add = [&](const fs::path& path) {
+  const auto add = [&](const std::string& kind, const fs::path& path) {
     const auto images = ptx::read_file(path.string());
     if (!images) return;
     for (const ptx::CodeImage& image : *images) {
       if (const auto best = image.best_ptx()) {
         for (const std::string& text : *best)
-          texts.emplace(path.filename().string(), text);
+          texts.emplace(kind + "/" + path.filename().string(), text);
       }
     }
   };
-  for (const char* folder : {SLUICE_TEST_CORPUS, SLUICE_ACCESS_KERNELS}) {
+  const std::pair<const char*, const char*> folders[] = {{"corpus", SLUICE_TEST_CORPUS},
+                                                         {"access", SLUICE_ACCESS_KERNELS},
+                                                         {"jit", SLUICE_JIT_KERNELS}};
+  for (const auto& [kind, folder] : folders) {
     for (const auto& file : fs::directory_iterator(folder)) {
-      if (file.path().extension() == ".ptx") add(file.path());
+      if (file.path().extension() == ".ptx") add(kind, file.path());
     }
   }
   for (const char* sample : {"attention", "elimination", "gemm_chain", "heat3d", "nbody",
                              "residual", "stencil", "wave"}) {
-    add(fs::path(SLUICE_SAMPLES) / sample);
+    add("samples", fs::path(SLUICE_SAMPLES) / sample);
   }
   return texts;
 }
 
 std::map<std::string, Cost> assemble_text(const std::string& text, const std::string& name,
                                           unsigned architecture) {
-  const fs::path path =
-      fs::path(::testing::TempDir()) / fmt::format("sm_{}_{}.ptx", architecture, name);
+  std::string file = fmt::format("sm_{}_{}.ptx", architecture, name);
+  std::replace(file.begin(), file.end(), '/', '_');
+  const fs::path path = fs::path(::testing::TempDir()) / file;
   std::ofstream(path) << text;
   const testing::Assembled result = testing::run_ptxas(path.string(), architecture);
   EXPECT_TRUE(result.accepted) << path << "\n" << result.output;
@@ -100,7 +104,7 @@ class AssembledBodies : public ::testing::TestWithParam<unsigned> {
     const testing::RewrittenModule rewritten = testing::rewrite_module(*module);
     refused_ += rewritten.refusals.size();
     if (rewritten.kernels.empty()) return;
-    const auto after = assemble_text(rewritten.text, "bodies_of_" + name, architecture);
+    const auto after = assemble_text(rewritten.text, "bodies_of/" + name, architecture);
     // Debug code is compiled without optimisation and says nothing of the rewriter's cost.
     const bool is_debug = name.find("_debug") != std::string::npos;
     const auto before = is_debug ? after : assemble_text(text, name, architecture);

@@ -59,6 +59,44 @@ TEST(TaskBody, TakesAShuffleOfTheFirstWarp) {
   EXPECT_TRUE(body) << body.error().line();
 }
 
+// The place in the block as cooperative groups compute it: (z * height + y) * width + x.
+const std::string rank_in_block =
+    "mov.u32 %r3, %tid.y;\nmov.u32 %r4, %tid.z;\nmov.u32 %r5, %ntid.y;\nmov.u32 %r6, %ntid.x;\n"
+    "mad.lo.s32 %r7, %r4, %r5, %r3;\nmad.lo.s32 %r8, %r7, %r6, %r2;\n";
+
+TEST(TaskBody, TakesAShuffleOfTheFirstWarpByItsRank) {
+  const std::string first_warp =
+      "setp.gt.u32 %p1, %r8, 31;\n@%p1 bra done;\n"
+      "shfl.sync.bfly.b32 %r1|%p2, %r2, 1, 31, -1;\ndone:";
+  EXPECT_TRUE(rewrite(rank_in_block + first_warp, whole_warps));
+  // In two dimensions the rank is a sum, and nothing is known of it.
+  EXPECT_FALSE(rewrite(rank_in_block + first_warp, {8, 8, 1}));
+}
+
+TEST(TaskBody, RefusesAShuffleByARankThatAnotherValueMayReplace) {
+  const std::string shuffle =
+      "setp.gt.u32 %p1, %r8, 31;\n@%p1 bra done;\n"
+      "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\ndone:";
+  // What is added is zero on one way and an exchanged value on another.
+  EXPECT_FALSE(
+      rewrite("mov.u32 %r7, 0;\nsetp.eq.u32 %p3, %r1, 0;\n@%p3 bra skip;\n"
+              "shfl.sync.bfly.b32 %r7|%p2, %r2, 1, 31, -1;\nskip:\n"
+              "add.s32 %r8, %r2, %r7;\n" +
+                  shuffle,
+              whole_warps));
+}
+
+TEST(TaskBody, RefusesTheAddressOfAFunction) {
+  const auto module = ptx::parse(
+      ".version 7.0\n.target sm_75\n.address_size 64\n.func f()\n{\nret;\n}\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [out];\n"
+      "mov.u64 %rd2, f;\nst.global.u64 [%rd1], %rd2;\nret;\n}\n");
+  ASSERT_TRUE(module) << module.error().line();
+  const Result<TaskBody> body = rewrite_body(*module, "k", whole_warps, "b_");
+  ASSERT_FALSE(body);
+  EXPECT_NE(body.error().line().find("address of a function"), std::string::npos);
+}
+
 TEST(TaskBody, RefusesAShuffleThatSomeLanesDoNotReach) {
   const Result<TaskBody> body = rewrite(
       "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra done;\nshfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\ndone:",

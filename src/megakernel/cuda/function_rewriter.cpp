@@ -258,8 +258,8 @@ class Rewriter {
     } else if (context_.places.address_offset(name.name)) {
       leaf = Operand{Identifier{load_address(name.name, out), {}}};
     } else if (const ptx::Function* function = context_.module.find_function(name.name);
-               function != nullptr && function->is_entry) {
-      throw Refusal{"it takes the address of a kernel"};
+               function != nullptr && function->is_definition) {
+      throw Refusal{"it takes the address of a function"};
     }
   }
 
