@@ -22,7 +22,8 @@
 // - .local variables are allocas, cast to addrspace(5).
 // - what NVVM has no intrinsic for in LLVM 19 is a call of a declaration sluice.*: bar.arrive is
 //   sluice.barrier.arrive(number, count), bar.red at other barriers than 0
-//   sluice.barrier.red.{and,or,popc}(predicate, number, count).
+//   sluice.barrier.red.{and,or,popc}(predicate, number, count), textures and surfaces are the
+//   functions in texture_call.hpp.
 // - a call through a pointer compares it with each function whose address the module takes and
 // whose
 //   parameters have the same sizes, and traps where it is none of them.
@@ -38,8 +39,9 @@
 //   shifts by the width or more, division by zero (NVIDIA's results), conversions out of range.
 // - .ftz is honoured by selects around each operation: subnormal inputs and results become zeros.
 //   The .approx forms are computed exactly or by llvm.exp2, llvm.log2, llvm.sin and llvm.cos.
-//   Directed roundings are computed from error terms, so no rounding mode is ever changed. Which
-//   NaN an operation gives is left open, as LLVM does.
+//   Directed roundings are computed from error terms, so no rounding mode is ever changed, but for
+//   products, quotients, roots and fma of f64, which are NVVM's intrinsics (llvm.nvvm.mul.rp.d).
+//   Which NaN an operation gives is left open, as LLVM does.
 // - a guarded instruction without effects is a select; one that touches memory, synchronises or
 //   leaves is a branch around it. A register that is read before it is written is zero.
 // - each instruction that touches memory, branches or synchronises carries !sluice.ptx !{i32 line}.
