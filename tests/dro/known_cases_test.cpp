@@ -4,12 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dro/handwritten.hpp"
+#include "dro/replayed_driver.hpp"
 
 namespace sluice::dro::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using Driver = ReplayedDriver;
 
 // producer_consumer() is one tensor of `bytes` in equal chunks: edges of `consumers` on
 // `producers`.

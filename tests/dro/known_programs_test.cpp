@@ -2,12 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dro/handwritten.hpp"
+#include "dro/replayed_driver.hpp"
 
 namespace sluice::dro::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using Driver = ReplayedDriver;
 using ::testing::IsEmpty;
 
 TEST(KnownPrograms, Case13SixDependencesOf64BlocksEach) {

@@ -6,6 +6,7 @@
 #include "dro/brute_force.hpp"
 #include "dro/handwritten.hpp"
 #include "dro/hull_index.hpp"
+#include "dro/replayed_driver.hpp"
 
 namespace sluice::dro::testing {
 namespace {
@@ -133,7 +134,7 @@ TEST(Scale, CachesThatOverflowChangeNoDependence) {
 }
 
 TEST(Host, ItsWriteIsAWriterThatLaterLaunchesDependOn) {
-  Driver driver;
+  ReplayedDriver driver;
   DependenceTracker& tracker = driver.tracker();
   const BufferId x = driver.buffer(256);
   driver.launch(write_own, {{x, 0}});

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dro/handwritten.hpp"
+#include "dro/replayed_driver.hpp"
 
 namespace sluice::dro::testing {
 namespace {
@@ -24,7 +24,7 @@ struct Listener : Observer {
 };
 
 TEST(Tracker, AReaderSeesTheLastMustWriteAndTheMayWritesAfterIt) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(256);
   driver.launch(write_all, {{x, 0}});      // 1, overwritten by 2
   driver.launch(write_all, {{x, 0}});      // 2
@@ -36,7 +36,7 @@ TEST(Tracker, AReaderSeesTheLastMustWriteAndTheMayWritesAfterIt) {
 }
 
 TEST(Tracker, AWriteOfTheWholeBufferIsClaimedByEveryBlock) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(256);
   driver.launch(footprint("scatter", {4}, {{{}, whole(), {}}}), {{x, 0}});
   const auto found = driver.launch(read_all, {{x, 0}});
@@ -49,7 +49,7 @@ TEST(Tracker, OnlyAnExactMustWriteRetires) {
   for (auto [precision, expected] : {std::pair{Precision::exact, std::vector<LaunchNumber>{2}},
                                      {Precision::bounded, {1, 2}},
                                      {Precision::whole_buffer, {1, 2}}}) {
-    Driver driver;
+    ReplayedDriver driver;
     const BufferId x = driver.buffer(256);
     driver.launch(write_all, {{x, 0}});
     Footprint second = write_all;
@@ -60,7 +60,7 @@ TEST(Tracker, OnlyAnExactMustWriteRetires) {
 }
 
 TEST(Tracker, ArgumentsMayPointIntoOneBuffer) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(512);
   const Footprint copy =
       footprint("copy", {4}, {reads(chunks(4, 64, 64)), writes(chunks(4, 64, 64))});
@@ -75,7 +75,7 @@ TEST(Tracker, ArgumentsMayPointIntoOneBuffer) {
 }
 
 TEST(Tracker, OffsetsShiftBytes) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(1024);
   driver.launch(write_all, {{x, 0}});
   EXPECT_THAT(masters(driver.launch(read_all, {{x, 256}})), IsEmpty());
@@ -85,13 +85,13 @@ TEST(Tracker, OffsetsShiftBytes) {
 }
 
 TEST(Tracker, ArgumentsThatPointNowhereTouchNothing) {
-  Driver driver;
+  ReplayedDriver driver;
   driver.launch(write_all, {{0, 0}});
   EXPECT_THAT(masters(driver.launch(read_all, {{0, 0}})), IsEmpty());
 }
 
 TEST(Tracker, AHostWriteRetiresWhatItCovers) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(256);
   driver.launch(write_all, {{x, 0}});
   driver.tracker().host_write(x, 0, 128);
@@ -103,7 +103,7 @@ TEST(Tracker, AHostWriteRetiresWhatItCovers) {
 }
 
 TEST(Tracker, AnOpaqueLaunchEndsAllThatIsLive) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(256);
   driver.launch(write_all, {{x, 0}});
   driver.tracker().opaque_launch(driver.next_number(), "it has no PTX");
@@ -111,7 +111,7 @@ TEST(Tracker, AnOpaqueLaunchEndsAllThatIsLive) {
 }
 
 TEST(Tracker, FreeingOneBufferKeepsWhatIsLiveInOthers) {
-  Driver driver;
+  ReplayedDriver driver;
   const BufferId x = driver.buffer(256), y = driver.buffer(256);
   driver.launch(footprint("two", {4}, {writes(chunks(4, 64, 64)), writes(chunks(4, 64, 64))}),
                 {{x, 0}, {y, 0}});
