@@ -20,6 +20,10 @@ bool touches_something(const Footprint& footprint) {
                      });
 }
 
+int64_t magnitude(int64_t value) {
+  return value == INT64_MIN ? INT64_MAX : std::abs(value);
+}
+
 }  // namespace
 
 Footprint ShapePolicy::footprint(const LaunchShape& shape) {
@@ -33,6 +37,8 @@ Footprint ShapePolicy::footprint(const LaunchShape& shape) {
   const Footprint* example = nearest(shape, difference);
   if (example != nullptr && !refused_.contains(difference)) {
     const ShapeFamily tried = family_of(example->shape, shape, difference);
+    // Numbers near the limits of their type leave no room for a range.
+    if (!is_within(tried, example->shape) || !is_within(tried, shape)) return specialised(shape);
     ++analyses_;
     const Footprint symbolic = maker_.make(tried);
     // Compared with its parameters first: a relation that is empty for the example says nothing.
@@ -90,6 +96,13 @@ bool ShapePolicy::can_be_symbolic(ShapeNumber number) const {
   return form.function->getArg(form.scalar_arguments[number])->getType()->isIntegerTy();
 }
 
+bool ShapePolicy::is_within(const ShapeFamily& family, const LaunchShape& shape) const {
+  return std::all_of(family.symbols.begin(), family.symbols.end(), [&](const SymbolicNumber& s) {
+    const int64_t value = value_of(shape, s.number, bytes_of(s.number));
+    return s.low <= value && value <= s.high;
+  });
+}
+
 uint32_t ShapePolicy::bytes_of(ShapeNumber number) const {
   const auto& scalars = maker_.form().signature.shape_scalars;
   return number < scalars.size() ? std::min(scalars[number].size, 8U) : 4;
@@ -117,7 +130,7 @@ ShapeFamily ShapePolicy::family_of(const LaunchShape& a, const LaunchShape& b,
     const int64_t first = value_of(a, number, bytes_of(number));
     const int64_t second = value_of(b, number, bytes_of(number));
     const bool is_extent = number >= scalars;
-    const int64_t seen = std::max(std::abs(first), std::abs(second));
+    const int64_t seen = std::max(magnitude(first), magnitude(second));
     const unsigned bits = 8 * bytes_of(number);
     const int64_t most = bits >= 64 ? INT64_MAX / 4 : (int64_t{1} << (bits - 1)) - 1;
     int64_t room = is_extent ? 2 * seen : std::max(largest, seen >= most / 2 ? seen : 2 * seen);

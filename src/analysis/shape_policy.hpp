@@ -32,6 +32,7 @@ class ShapePolicy {
   Footprint* nearest(const LaunchShape& shape, Numbers& difference);
   bool can_be_symbolic(ShapeNumber number) const;
   uint32_t bytes_of(ShapeNumber number) const;
+  bool is_within(const ShapeFamily& family, const LaunchShape& shape) const;
   ShapeFamily family_of(const LaunchShape& a, const LaunchShape& b, const Numbers& numbers) const;
 
   FootprintMaker& maker_;

@@ -137,6 +137,15 @@ TEST(SymbolicFootprints, WhatIsNotAffineInTheNumberStaysCovered) {
   }
 }
 
+TEST(SymbolicFootprints, NumbersAtTheLimitsOfTheirTypeGetNoRange) {
+  auto sizes = fresh_analysis_of("shift_bytes");
+  for (uint64_t size : {uint64_t{1} << 62, INT64_MAX - uint64_t{7}, uint64_t{1} << 63, uint64_t{8}})
+    EXPECT_FALSE(sizes->footprint(shape({4}, {8}, {size, 30})).opaque());
+  auto strides = fresh_analysis_of("wrap_around");
+  for (uint64_t stride : {uint64_t{1} << 31, (uint64_t{1} << 31) - 1, uint64_t{3}})
+    EXPECT_FALSE(strides->footprint(shape({4}, {8}, {stride, 5})).opaque());
+}
+
 TEST(SymbolicFootprints, ValuesBeyondTheRangeAreNeverGuessed) {
   auto analysis = fresh_analysis_of("floyd_warshall");
   for (uint64_t k : {0ULL, 1ULL, 2ULL, 1ULL << 20, 1ULL << 31, (1ULL << 32) - 5}) {
