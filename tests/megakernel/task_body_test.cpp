@@ -86,6 +86,24 @@ TEST(TaskBody, RefusesAShuffleByARankThatAnotherValueMayReplace) {
               whole_warps));
 }
 
+// Ways that part and meet again before anybody waits or ends part nobody.
+TEST(TaskBody, TakesBranchesThatRejoinBeforeAShuffle) {
+  const std::string guarded_load =
+      "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra skip;\nadd.u32 %r3, %r2, 1;\nskip:\n";
+  const std::string first_warp =
+      "setp.gt.u32 %p2, %r2, 31;\n@%p2 bra done;\n"
+      "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\ndone:";
+  EXPECT_TRUE(rewrite(guarded_load + first_warp, whole_warps));
+  EXPECT_FALSE(drains(guarded_load + "setp.eq.u32 %p2, %r1, 7;\n@%p2 bra done;\nbar.sync 0;\ndone:",
+                      whole_warps));
+  // A lane that leaves the loop early ends while others still exchange values.
+  EXPECT_FALSE(
+      rewrite("mov.u32 %r3, %r2;\nloop: shfl.sync.bfly.b32 %r4, %r2, 1, 31, -1;\n"
+              "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra loop;\n"
+              "add.u32 %r5, %r4, 1;",
+              whole_warps));
+}
+
 TEST(TaskBody, RefusesTheAddressOfAFunction) {
   const auto module = ptx::parse(
       ".version 7.0\n.target sm_75\n.address_size 64\n.func f()\n{\nret;\n}\n"

@@ -62,6 +62,25 @@ std::vector<bool> reaching(const FlowGraph& graph, const std::vector<bool>& goal
   return marked;
 }
 
+// meets_before_rejoining() says whether a node of `meetings` lies between a branch and where all
+// its ways meet again. Where none does, and none ends before, the threads come to that place as
+// they came to the branch, so the branch parts none of them.
+bool meets_before_rejoining(const FlowGraph& graph, size_t node, size_t rejoin,
+                            const std::vector<bool>& meetings) {
+  std::vector<bool> seen(graph.nodes.size(), false);
+  std::vector<size_t> pending = graph.nodes[node].successors;
+  while (!pending.empty()) {
+    const size_t current = pending.back();
+    pending.pop_back();
+    if (current == rejoin || seen[current]) continue;
+    seen[current] = true;
+    if (meetings[current]) return true;
+    const auto& next = graph.nodes[current].successors;
+    pending.insert(pending.end(), next.begin(), next.end());
+  }
+  return false;
+}
+
 // parts_ways() says whether at some branch that threads may take differently one way ends without
 // passing a node of `meetings` and another one leads to such a node.
 bool parts_ways(const FlowGraph& graph, const std::vector<bool>& meetings,
@@ -71,9 +90,14 @@ bool parts_ways(const FlowGraph& graph, const std::vector<bool>& meetings,
   const std::vector<bool> none(graph.nodes.size(), false);
   const std::vector<bool> may_end = reaching(graph, ends, meetings);
   const std::vector<bool> may_meet = reaching(graph, meetings, none);
+  const std::vector<size_t> rejoins = immediate_post_dominators(graph);
   for (size_t node = 0; node < graph.nodes.size(); ++node) {
     const auto& next = graph.nodes[node].successors;
     if (next.size() < 2 || !diverges[node]) continue;
+    if (rejoins[node] != graph.end &&
+        !meets_before_rejoining(graph, node, rejoins[node], meetings)) {
+      continue;
+    }
     if (std::any_of(next.begin(), next.end(), [&](size_t to) { return may_end[to]; }) &&
         std::any_of(next.begin(), next.end(), [&](size_t to) { return may_meet[to]; })) {
       return true;
