@@ -13,7 +13,4 @@ inline constexpr const char* kernel_name = "random_kernel";
 // guard or a branch, a shift for a product), one is chosen by the kernel's seed.
 std::string ptx_of(const Kernel& kernel);
 
-// launch_text() is the grid, the block and the values of the scalars, for people.
-std::string launch_text(const Kernel& kernel);
-
 }  // namespace sluice::analysis::random

@@ -16,6 +16,7 @@
 #include "comparison.hpp"
 #include "generator.hpp"
 #include "ptx/parser.hpp"
+#include "ptx_names.hpp"
 #include "ptx_text.hpp"
 #include "traced_run.hpp"
 
