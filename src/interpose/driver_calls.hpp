@@ -11,7 +11,6 @@ struct DriverCalls {
 #define SLUICE_WRAPPED(symbol) decltype(&::symbol) symbol = nullptr;
 #include "interpose/wrapped.def"
 #undef SLUICE_WRAPPED
-  decltype(&::cuLaunchHostFunc) cuLaunchHostFunc = nullptr;
   decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
   decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
 };

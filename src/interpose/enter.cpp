@@ -41,6 +41,28 @@ bool harmless(std::string_view symbol) {
   return names->contains(base_name(symbol));
 }
 
+// waits_for_the_device() is true of functions without a wrapper that may order work in a way that
+// is not modelled. Under a check for races they count as ordering everything, so that no race is
+// reported that is none.
+bool waits_for_the_device(std::string_view symbol) {
+  const std::string_view name = base_name(symbol);
+  if (name.ends_with("Async")) return false;
+  for (const std::string_view start :
+       {"cuMemcpy", "cuMemset", "cuCtx", "cuDevicePrimaryCtx", "cuMemFree", "cuModuleUnload",
+        "cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp", "cuEventElapsedTime",
+        "cuSignalExternal", "cuWaitExternal", "cuMemUnmap"}) {
+    if (name.starts_with(start)) return true;
+  }
+  return false;
+}
+
+void leave_to_driver(std::string_view symbol) {
+  sluice::runtime::Runtime* runtime = flushed_runtime();
+  if (runtime != nullptr && runtime->checks_races() && waits_for_the_device(symbol)) {
+    runtime->ordered({});
+  }
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view symbol) {
@@ -72,14 +94,14 @@ extern "C" void* sluice_interpose_enter(size_t index) {
   // Functions that close the windows come here at every call: they are looked up once.
   static std::atomic<void*> observing[std::size(function_names)];
   if (void* known = observing[index].load(std::memory_order_relaxed)) {
-    flushed_runtime();
+    leave_to_driver(function_names[index]);
     return known;
   }
   const char* symbol = function_names[index];
   const Shim& shim = Shim::get();
   if (!shim.driver_ready()) return reinterpret_cast<void*>(&no_driver);
   void* real = shim.real(symbol);
-  if (void* wrapper = wrapper_of(symbol)) {
+  if (void* wrapper = wrapper_of(symbol); wrapper != nullptr && real != nullptr) {
     sluice_interpose_slots[index].store(wrapper, std::memory_order_relaxed);
     return wrapper;
   }
@@ -95,6 +117,6 @@ extern "C" void* sluice_interpose_enter(size_t index) {
     return real;
   }
   observing[index].store(real, std::memory_order_relaxed);
-  flushed_runtime();
+  leave_to_driver(symbol);
   return real;
 }

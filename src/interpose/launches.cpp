@@ -1,6 +1,7 @@
 // Launches, and stream capture, under which launches are recorded instead of run.
 #include <atomic>
 
+#include "interpose/call_site.hpp"
 #include "interpose/shim.hpp"
 #include "interpose/wrappers.hpp"
 
@@ -46,13 +47,17 @@ extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int
     return driver().cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                                    shared_bytes, stream, parameters, extra);
   }
+  sluice::runtime::CallSite site;
+  const bool wants_site = runtime->checks_races();
+  if (wants_site) site = calling_site();
   return static_cast<CUresult>(runtime->launch({.function = function,
                                                 .grid = {grid_x, grid_y, grid_z},
                                                 .block = {block_x, block_y, block_z},
                                                 .dynamic_shared_bytes = shared_bytes,
                                                 .stream = stream,
                                                 .parameters = parameters,
-                                                .extra = extra}));
+                                                .extra = extra,
+                                                .site = wants_site ? &site : nullptr}));
 }
 
 extern "C" CUresult sluice_wrap_cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x,

@@ -56,7 +56,11 @@ extern "C" CUresult sluice_wrap_cuMemAllocAsync_ptsz(CUdeviceptr* address, size_
 extern "C" CUresult sluice_wrap_cuMemFree_v2(CUdeviceptr address) {
   const ErrnoGuard guard;
   forget_allocation(address);
-  return driver().cuMemFree_v2(address);
+  const CUresult result = driver().cuMemFree_v2(address);
+  sluice::runtime::Runtime* runtime = Shim::get().runtime();
+  // Freeing waits for the device.
+  if (result == CUDA_SUCCESS && runtime != nullptr && runtime->checks_races()) runtime->ordered({});
+  return result;
 }
 
 extern "C" CUresult sluice_wrap_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {

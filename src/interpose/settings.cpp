@@ -63,6 +63,8 @@ Settings read_settings() {
   config.set_journal_path(journal_path()).set_program(program_path());
   const std::string check = environment("SLUICE_CHECK_FOOTPRINTS");
   config.set_check_footprints(!check.empty() && check != "0");
+  const std::string races = environment("SLUICE_CHECK_RACES");
+  config.set_check_races(!races.empty() && races != "0");
   const std::string trace = environment("SLUICE_TRACE");
   config.set_time_tasks(!trace.empty() && trace != "0");
   const std::string rule = environment("SLUICE_DEPENDENCE");

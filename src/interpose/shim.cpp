@@ -44,6 +44,11 @@ std::string program_path() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
+// race_exit_status() is what a program ends with in which races were found; 0: with its own.
+int race_exit_status() {
+  return std::atoi(environment("SLUICE_RACE_STATUS").c_str()) & 255;
+}
+
 void throw_assertion(const char* condition, const char* file, int line) {
   throw AssertionFailure{condition, file, line};
 }
@@ -53,14 +58,19 @@ void finish_runtime() {
   runtime::Runtime* runtime = current_runtime.load();
   if (runtime == nullptr) return;
   runtime->finish();
-  const uint64_t violations = runtime->footprint_violations();
-  if (violations == 0) return;
-  log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",
-             violations == 1 ? "1 access does not agree"
-                             : fmt::format("{} accesses do not agree", violations));
+  int status = 0;
+  if (const uint64_t violations = runtime->footprint_violations(); violations > 0) {
+    log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",
+               violations == 1 ? "1 access does not agree"
+                               : fmt::format("{} accesses do not agree", violations));
+    status = exit_footprint_violation;
+  } else if (runtime->races() > 0) {
+    status = race_exit_status();
+  }
+  if (status == 0) return;
   // A handler of atexit() cannot change the exit status in any other way.
   std::fflush(nullptr);
-  _exit(exit_footprint_violation);
+  _exit(status);
 }
 
 // A forked child has none of the threads that the runtime needs.
@@ -98,7 +108,6 @@ Shim::Shim() {
 #define SLUICE_WRAPPED(symbol) \
   calls_.symbol = reinterpret_cast<decltype(calls_.symbol)>(real(#symbol));
 #include "interpose/wrapped.def"
-  SLUICE_WRAPPED(cuLaunchHostFunc)
   SLUICE_WRAPPED(cuGetExportTable)
   SLUICE_WRAPPED(cuGetErrorName)
 #undef SLUICE_WRAPPED

@@ -44,4 +44,9 @@ Config& Config::set_time_tasks(bool value) {
   return *this;
 }
 
+Config& Config::set_check_races(bool value) {
+  check_races = value;
+  return *this;
+}
+
 }  // namespace sluice::runtime

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "hostcuda/block_abi.h"
 #include "megakernel/window_backend.hpp"
+#include "runtime/races/ordering.hpp"
 
 namespace sluice::runtime {
 
@@ -21,6 +22,7 @@ struct LaunchCall {
   void* stream = nullptr;
   void** parameters = nullptr;
   void** extra = nullptr;
+  const CallSite* site = nullptr;  // where races are checked
 };
 
 // Device. launch() and enqueue() are called under the runtime's lock, which `work` takes when it

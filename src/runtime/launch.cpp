@@ -57,6 +57,7 @@ int Runtime::State::launch_locked(const LaunchCall& call) {
   if (const char* reason = understand(call, *function)) {
     return pass_opaque(call, number, function->kernel.get(), reason);
   }
+  if (races_ != nullptr) return launch_for_races(call, number, *function);
   return take(call, number, *function);
 }
 
@@ -64,7 +65,7 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   Kernel& kernel = *function.kernel;
   KernelModel* model = code_.model(function);
   if (model == nullptr) return kernel.failure.c_str();
-  if (!is_worth_following(kernel)) return never_repeats;
+  if (races_ == nullptr && !is_worth_following(kernel)) return never_repeats;
   const analysis::KernelSignature& signature = model->signature();
   if (const char* refusal = shape_refusal(call)) return refusal;
   if (const char* refusal = read_arguments(call, signature)) return refusal;
@@ -102,6 +103,7 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
     if (id) {
       cached.id = *id;
       if (check_ != nullptr) check_->add_footprint(*id, footprint);
+      if (races_ != nullptr) races_->add_footprint(*id, footprint);
     } else {
       cached.opaque_reason = id.error().line();
     }
@@ -121,7 +123,8 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
     if (!footprint.accessed[i]) {
       arguments_.push_back({});  // wherever it points
-      if (check_ != nullptr) pointers_.push_back({.name = signature.pointers[i].name});
+      if (check_ != nullptr || races_ != nullptr)
+        pointers_.push_back({.name = signature.pointers[i].name});
       continue;
     }
     const uint64_t address = read_slot(parameters_, signature.pointers[i]);
@@ -129,7 +132,7 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
     if (found) {
       arguments_.push_back({found->buffer, address - found->address});
       touched_.push_back({found->buffer, found->bytes});
-      if (check_ != nullptr) {
+      if (check_ != nullptr || races_ != nullptr) {
         pointers_.push_back(
             {signature.pointers[i].name, address, found->address, found->address + found->bytes});
       }
@@ -197,6 +200,7 @@ int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number
   close_window();
   if (kernel != nullptr) tell(*kernel, reason);
   if (check_ != nullptr) check_->count_unchecked(kernel == nullptr ? unknown : kernel->name);
+  if (races_ != nullptr) races_->count_unchecked(reason);
   describe(call, kernel == nullptr ? unknown : kernel->name, {});
   tracker_.opaque_launch(number, reason);
   handed_over_ = true;

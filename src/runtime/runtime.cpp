@@ -86,6 +86,32 @@ int Runtime::launch(const LaunchCall& call) {
   return state_->launch(call);
 }
 
+bool Runtime::checks_races() const {
+  return state_->checks_races();
+}
+
+void Runtime::ordered(const Ordering& ordering) {
+  guarded(*state_, [&](State& state) { state.ordered(ordering); });
+}
+
+void Runtime::copied(const CopyCall& call) {
+  guarded(*state_, [&](State& state) { state.copied(call); });
+}
+
+std::shared_ptr<const VectorClock> Runtime::host_function_queued(void* stream) {
+  std::shared_ptr<const VectorClock> moment;
+  guarded(*state_, [&](State& state) { moment = state.host_function_queued(stream); });
+  return moment;
+}
+
+void Runtime::host_function_began(const std::shared_ptr<const VectorClock>& moment) {
+  guarded(*state_, [&](State& state) { state.host_function_began(moment); });
+}
+
+uint64_t Runtime::races() const {
+  return state_->races();
+}
+
 dro::DependenceTracker::Counters Runtime::counters() const {
   return state_->counters();
 }

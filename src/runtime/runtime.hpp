@@ -12,6 +12,7 @@
 #include "dro/types.hpp"
 #include "runtime/device.hpp"
 #include "runtime/kernel_model.hpp"
+#include "runtime/races/ordering.hpp"
 
 namespace sluice::runtime {
 
@@ -24,6 +25,7 @@ struct Config {
   bool check_footprints = false;   // trace every block and compare with its footprint
   bool time_tasks = false;         // note in the journal when each task ran
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
+  bool check_races = false;        // find races between streams; launches run one by one
 
   Config& set_rule(dro::Rule value);
   Config& set_journal_path(std::string value);
@@ -33,6 +35,7 @@ struct Config {
   Config& set_check_footprints(bool value);
   Config& set_time_tasks(bool value);
   Config& set_stress(uint32_t value);
+  Config& set_check_races(bool value);
 };
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
@@ -78,6 +81,17 @@ class Runtime {
   // finish() flushes, waits for the device to end all windows, and completes the journal. Launches
   // after it go to the driver as they are.
   void finish();
+
+  // Where races are checked, the calls that order streams, events and the host, and copies and
+  // memsets with the stream they run on, are told as well; else these do nothing.
+  bool checks_races() const;
+  void ordered(const Ordering& ordering);
+  void copied(const CopyCall& call);
+  // host_function_queued() returns what host_function_began() takes when the function runs.
+  std::shared_ptr<const VectorClock> host_function_queued(void* stream);
+  void host_function_began(const std::shared_ptr<const VectorClock>& moment);
+  // races() counts the pairs of kernels for which a race was found.
+  uint64_t races() const;
 
   // counters() is what the tracker has found so far.
   dro::DependenceTracker::Counters counters() const;

@@ -31,6 +31,7 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       check_(config.check_footprints ? std::make_unique<FootprintCheck>(device) : nullptr),
       times_tasks_(config.time_tasks && journal != nullptr),
       start_(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)),
+      races_(config.check_races ? std::make_unique<RaceCheck>() : nullptr),
       journal_(std::move(journal)),
       tracker_(config.rule,
                journal_ != nullptr ? static_cast<dro::Observer*>(journal_.get()) : &warnings_),
@@ -71,6 +72,7 @@ void Runtime::State::memory_allocated(uint64_t address, uint64_t bytes) {
   const dro::BufferId buffer = memory_.allocated(address, bytes, displaced);
   for (const dro::BufferId gone : displaced) {
     tracker_.buffer_destroyed(gone);
+    if (races_ != nullptr) races_->buffer_destroyed(gone);
   }
   tracker_.buffer_created(buffer, bytes);
 }
@@ -81,6 +83,7 @@ void Runtime::State::memory_freed(uint64_t address) {
   close_window();
   if (const std::optional<Allocation> gone = memory_.freed(address)) {
     tracker_.buffer_destroyed(gone->buffer);
+    if (races_ != nullptr) races_->buffer_destroyed(gone->buffer);
   }
 }
 
@@ -98,6 +101,7 @@ void Runtime::State::pass_through(const char* kernel, const std::string& reason)
   if (passes_all()) return;
   close_window();
   if (journal_ != nullptr) journal_->describe_launch({.kernel = kernel});
+  if (races_ != nullptr) races_->count_unchecked(reason);
   tracker_.opaque_launch(++last_launch_, reason);
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/code_registry.hpp"
 #include "runtime/memory_registry.hpp"
 #include "runtime/plan.hpp"
+#include "runtime/races/race_check.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window.hpp"
 
@@ -42,6 +43,14 @@ class Runtime::State {
   dro::DependenceTracker::Counters counters();
   uint64_t footprint_violations() const { return check_ == nullptr ? 0 : check_->violations(); }
 
+  // What only a check for races needs (races.cpp).
+  bool checks_races() const { return races_ != nullptr; }
+  void ordered(const Ordering& ordering);
+  void copied(const CopyCall& call);
+  std::shared_ptr<const VectorClock> host_function_queued(void* stream);
+  void host_function_began(const std::shared_ptr<const VectorClock>& moment);
+  uint64_t races();
+
   // turn_off() logs what the exception being handled says, gives held launches to the driver and
   // lets everything pass from now on.
   void turn_off() noexcept;
@@ -62,6 +71,7 @@ class Runtime::State {
   int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
                   const std::string& reason);
   int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
+  int launch_for_races(const LaunchCall& call, dro::LaunchNumber number, const Function& function);
   void hold(const LaunchCall& call, dro::LaunchNumber number, const Function& function,
             const BlockCode& code);
   // What the footprint check needs of the launch being held (check_ is not null).
@@ -90,7 +100,8 @@ class Runtime::State {
   const uint32_t window_limit_;
   const std::unique_ptr<FootprintCheck> check_;  // null: footprints are not checked
   const bool times_tasks_;
-  const int64_t start_;  // steady clock, nanoseconds
+  const int64_t start_;                     // steady clock, nanoseconds
+  const std::unique_ptr<RaceCheck> races_;  // null: races are not checked
 
   std::mutex mutex_;  // guards all that follows, up to executor_mutex_
   std::condition_variable window_ended_;

@@ -133,6 +133,7 @@ void Runtime::State::finish() {
   finished_ = true;
   log::info("{} launches ran as tasks in {} windows", launches_ended_, windows_ended_);
   write_check_records();
+  if (races_ != nullptr) races_->tell_summary();
   journal_.reset();
 }
 

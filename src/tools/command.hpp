@@ -20,12 +20,13 @@ enum ExitStatus : int {
 // Each add_*_command() adds a subcommand to `app`; when it is chosen, it leaves its exit status in
 // *status. Both references must outlive the parsing.
 void add_run_command(CLI::App& app, int* status);
+void add_check_command(CLI::App& app, int* status);
 void add_inspect_command(CLI::App& app, int* status);
 void add_replay_command(CLI::App& app, int* status);
 void add_explain_command(CLI::App& app, int* status);
 void add_footprints_command(CLI::App& app, int* status);
 
-// mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` where the user left
+// mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` or check where the user left
 // it out: options behind the program are the program's own.
 void mark_program(std::vector<std::string>& arguments);
 

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = sluice::tools::exit_success;
   sluice::tools::add_run_command(app, &status);
+  sluice::tools::add_check_command(app, &status);
   sluice::tools::add_inspect_command(app, &status);
   sluice::tools::add_replay_command(app, &status);
   sluice::tools::add_explain_command(app, &status);

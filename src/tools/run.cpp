@@ -32,6 +32,8 @@ struct RunOptions {
   bool check_footprints = false;
   bool trace = false;
   bool off = false;
+  bool check_races = false;  // of sluice check
+  int race_status = 0;       // the exit status where a race was found; 0: the program's
   std::vector<std::string> command;
 };
 
@@ -93,6 +95,10 @@ void set_environment(const RunOptions& options, bool cpu) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
   }
   if (options.trace) setenv("SLUICE_TRACE", "1", 1);
+  if (options.check_races) setenv("SLUICE_CHECK_RACES", "1", 1);
+  if (options.race_status != 0) {
+    setenv("SLUICE_RACE_STATUS", std::to_string(options.race_status).c_str(), 1);
+  }
   if (options.check_footprints) setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
   if (!options.megakernel.empty()) setenv("SLUICE_MEGAKERNEL", options.megakernel.c_str(), 1);
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
@@ -135,12 +141,12 @@ int run(const RunOptions& options) {
 }  // namespace
 
 void mark_program(std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front() != "run") return;
+  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return;
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") return;
     if (argument == "--device" || argument == "--journal" || argument == "--dependence" ||
-        argument == "--megakernel") {
+        argument == "--megakernel" || argument == "--error-exitcode") {
       ++i;  // its value
     } else if (!argument.starts_with("-")) {
       arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i), "--");
@@ -149,38 +155,63 @@ void mark_program(std::vector<std::string>& arguments) {
   }
 }
 
+namespace {
+
+// add_options() adds what run and check have in common, and runs the program with it.
+void add_options(CLI::App& command, const std::shared_ptr<RunOptions>& options, int* status) {
+  command.add_option("--device", options->device,
+                     "auto takes the GPU where a driver with a device is found, else the CPU");
+  command.add_option("--journal", options->journal,
+                     "write what happens to FILE (%p: the process id), for sluice inspect");
+  command
+      .add_option("--dependence", options->dependence,
+                  "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
+      ->check(CLI::IsMember({"exact", "buffer"}));
+  command.add_option("PROGRAM", options->command, "the program and its arguments");
+  const std::string name = command.get_name();
+  command.callback([options, status, name] {
+    if (options->command.empty()) {
+      *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", name,
+                                    "sluice " + name + " [OPTIONS] [--] PROGRAM ARGS..."});
+      return;
+    }
+    *status = run(*options);
+  });
+}
+
+}  // namespace
+
 void add_run_command(CLI::App& app, int* status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
   command->footer("sluice run [OPTIONS] [--] PROGRAM ARGS...; the exit status is the program's.");
-  command->add_option("--device", options->device,
-                      "auto takes the GPU where a driver with a device is found, else the CPU");
-  command->add_option("--journal", options->journal,
-                      "write what happens to FILE (%p: the process id), for sluice inspect");
-  command
-      ->add_option("--dependence", options->dependence,
-                   "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
-      ->check(CLI::IsMember({"exact", "buffer"}));
+  add_options(*command, options, status);
   command
       ->add_option("--megakernel", options->megakernel,
                    "run windows by the GPU's megakernel: background lets launches pass through "
                    "until their code is ready, wait waits for it; off is the default")
       ->check(CLI::IsMember({"off", "background", "wait"}));
+  command->add_flag("--trace", options->trace,
+                    "note in the journal when each task ran, for sluice inspect --trace");
   command->add_flag("--check-footprints", options->check_footprints,
                     "compare what every block touches with its footprint (slow; CPU device): a "
                     "difference is told and ends the program with exit status 86");
-  command->add_flag("--trace", options->trace,
-                    "note in the journal when each task ran, for sluice inspect --trace");
   command->add_flag("--off", options->off, "run on that device without Sluice");
-  command->add_option("PROGRAM", options->command, "the program and its arguments");
-  command->callback([options, status] {
-    if (options->command.empty()) {
-      *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", "run",
-                                    "sluice run [OPTIONS] [--] PROGRAM ARGS..."});
-      return;
-    }
-    *status = run(*options);
-  });
+}
+
+void add_check_command(CLI::App& app, int* status) {
+  const auto options = std::make_shared<RunOptions>();
+  options->check_races = true;
+  CLI::App* command =
+      app.add_subcommand("check", "Run a program and find races between its streams");
+  command->footer(
+      "sluice check [OPTIONS] [--] PROGRAM ARGS...; launches run one by one in stream order. "
+      "docs/check.md says what counts as a race.");
+  add_options(*command, options, status);
+  command
+      ->add_option("--error-exitcode", options->race_status,
+                   "the exit status where a race was found; else it is the program's")
+      ->check(CLI::Range(1, 255));
 }
 
 }  // namespace sluice::tools
