@@ -12,6 +12,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "analysis/magic_division.hpp"
+
 namespace sluice::analysis {
 namespace {
 
@@ -19,16 +21,15 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 using Wide = __int128;
 
-// Range is the signed range of an integer of at most 64 bits.
-struct Range {
-  Wide low = 0;
-  Wide high = 0;
-};
+using Range = IntegerRange;
 
 class Rewriter {
  public:
   Rewriter(Function& function, ScalarEvolution& evolution)
-      : function_(function), evolution_(evolution) {}
+      : function_(function),
+        evolution_(evolution),
+        magic_([this](Value* value) { return range(value); },
+               [this](Value* value) { return original(value); }) {}
 
   void run() {
     // Values are rewritten before what uses them. Replaced instructions stay until the end, since
@@ -78,7 +79,7 @@ class Rewriter {
       return ConstantInt::getSigned(instruction.getType(), int64_t(known->low));
     }
     if (auto* minmax = dyn_cast<MinMaxIntrinsic>(&instruction)) return rewritten_minmax(*minmax);
-    if (Value* quotient = division_by_magic(instruction)) return quotient;
+    if (Value* quotient = magic_.quotient(instruction)) return quotient;
     Value* x = nullptr;
     const APInt* constant = nullptr;
     IRBuilder<> builder(&instruction);
@@ -91,8 +92,62 @@ class Rewriter {
     if (match(&instruction, m_URem(m_Value(x), m_Power2(constant))) && is_non_negative(x)) {
       return remainder(builder, x, constant->logBase2());
     }
-    if (instruction.getOpcode() == Instruction::Or) return rewritten_or(instruction);
+    if (instruction.getOpcode() == Instruction::Or) {
+      if (Value* sum = rewritten_or(instruction)) return sum;
+    }
+    if (match(&instruction, m_BitwiseLogic(m_Value(x), m_APInt(constant)))) {
+      return bitwise(builder, instruction.getOpcode(), x, *constant);
+    }
     return nullptr;
+  }
+
+  // bitwise() writes x & c as the sum of its fields, x | c as x + c - (x & c) and x ^ c as
+  // x + c - 2 * (x & c).
+  Value* bitwise(IRBuilder<>& builder, unsigned opcode, Value* x, const APInt& constant) {
+    const auto known = range(x);
+    const Wide limit = Wide(1) << (constant.getBitWidth() - 1);
+    const Wide bits = constant.getZExtValue();
+    if (!known || known->low < 0 || bits >= limit || known->high + bits >= limit) return nullptr;
+    // Of data only the range counts, and that is best known of the mask itself.
+    if (depends_on_data(x)) return nullptr;
+    Value* common = masked(builder, x, constant);
+    if (common == nullptr || opcode == Instruction::And) return common;
+    Value* sum = builder.CreateAdd(x, ConstantInt::get(x->getType(), constant), "", false, true);
+    Value* twice = builder.CreateMul(common, ConstantInt::get(x->getType(), 2), "", false, true);
+    return builder.CreateSub(sum, opcode == Instruction::Or ? common : twice, "", false, true);
+  }
+
+  // depends_on_data() is true of what is no expression of arguments and loop counters.
+  bool depends_on_data(Value* value) {
+    return SCEVExprContains(evolution_.getSCEV(value), [](const SCEV* part) {
+      auto* unknown = dyn_cast<SCEVUnknown>(part);
+      return unknown != nullptr && !isa<Argument>(unknown->getValue());
+    });
+  }
+
+  // masked() is x & mask, a difference of two quotients for each run of ones in the mask.
+  Value* masked(IRBuilder<>& builder, Value* x, const APInt& mask) {
+    constexpr unsigned most_runs = 3;
+    const unsigned width = mask.getBitWidth();
+    Value* sum = ConstantInt::get(x->getType(), 0);
+    APInt rest = mask;
+    for (unsigned runs = 0; !rest.isZero(); ++runs) {
+      const unsigned low = rest.countr_zero();
+      const unsigned high = low + rest.lshr(low).countr_one();
+      if (runs == most_runs || high + 1 >= width) return nullptr;
+      Value* below = low == 0 ? x : floor_shift(builder, x, APInt(width, low));
+      Value* above = floor_shift(builder, x, APInt(width, high));
+      if (below == nullptr || above == nullptr) return nullptr;
+      const auto scaled = [&](Value* value, unsigned bits) {
+        return builder.CreateMul(value, ConstantInt::get(x->getType(), uint64_t(1) << bits), "",
+                                 false, true);
+      };
+      sum = builder.CreateAdd(
+          sum, builder.CreateSub(scaled(below, low), scaled(above, high), "", false, true), "",
+          false, true);
+      rest &= ~APInt::getBitsSet(width, low, high);
+    }
+    return sum;
   }
 
   // rewritten_or() is the sum of two numbers that have no bit in common.
@@ -141,72 +196,6 @@ class Rewriter {
     Value* divisor = ConstantInt::get(x->getType(), uint64_t(1) << bits);
     return builder.CreateSub(x, builder.CreateMul(quotient, divisor, "", false, true), "", false,
                              true);
-  }
-
-  // magic_product() takes apart value = floor(x * magic / 2^shift), over truncations that lose
-  // nothing.
-  struct MagicProduct {
-    Value* x = nullptr;
-    Wide magic = 0;
-    unsigned shift = 0;
-  };
-  std::optional<MagicProduct> magic_product(Value* value) {
-    value = original(value);
-    Value* inner = nullptr;
-    const APInt* constant = nullptr;
-    if (match(value, m_Trunc(m_Value(inner)))) {
-      const auto known = range(inner);
-      const unsigned width = value->getType()->getIntegerBitWidth();
-      if (!known || known->low < 0 || known->high >= (Wide(1) << (width - 1))) return std::nullopt;
-      return magic_product(inner);
-    }
-    if (match(value, m_Shr(m_Value(inner), m_APInt(constant))) && is_non_negative(inner)) {
-      auto product = magic_product(inner);
-      if (product) product->shift += unsigned(constant->getZExtValue());
-      return product;
-    }
-    if (match(value, m_ZExtOrSExt(m_Value(inner))) && is_non_negative(inner)) {
-      return magic_product(inner);
-    }
-    if (match(value, m_c_Mul(m_Value(inner), m_APInt(constant)))) {
-      const auto known = range(inner);
-      const unsigned width = value->getType()->getIntegerBitWidth();
-      const Wide magic = constant->getZExtValue();
-      const Wide limit = Wide(1) << (width - 1);
-      // The product must not wrap, nor look negative.
-      if (!known || known->low < 0 || magic >= limit || known->high * magic >= limit) {
-        return std::nullopt;
-      }
-      return MagicProduct{inner, magic, 0};
-    }
-    return std::nullopt;
-  }
-
-  // division_by_magic() is x / d where the instruction is floor(x * magic / 2^shift) and the two
-  // are equal for every x in its range. With magic * d = 2^shift + e the product exceeds x / d by
-  // x * e / (d * 2^shift), too little to reach the next integer while x * e < 2^shift.
-  // Source: Granlund and Montgomery, Division by Invariant Integers using Multiplication.
-  Value* division_by_magic(Instruction& instruction) {
-    if (!isa<TruncInst>(instruction) && !instruction.isLogicalShift() &&
-        !instruction.isArithmeticShift()) {
-      return nullptr;
-    }
-    const auto product = magic_product(&instruction);
-    if (!product || product->shift == 0 || product->shift > 62 || product->magic < 3) {
-      return nullptr;
-    }
-    const Wide power = Wide(1) << product->shift;
-    const Wide divisor = (power + product->magic - 1) / product->magic;
-    const auto known = range(product->x);
-    for (Wide d : {divisor, divisor - 1}) {
-      const Wide excess = product->magic * d - power;
-      if (d < 2 || excess < 0 || excess >= d || known->high * excess >= power) continue;
-      IRBuilder<> builder(&instruction);
-      Value* quotient =
-          builder.CreateUDiv(product->x, ConstantInt::get(product->x->getType(), uint64_t(d)));
-      return builder.CreateZExtOrTrunc(quotient, instruction.getType());
-    }
-    return nullptr;
   }
 
   void rewrite_conditions(BasicBlock& block) {
@@ -294,6 +283,7 @@ class Rewriter {
   ScalarEvolution& evolution_;
   DenseMap<Value*, Value*> original_;
   SmallVector<Instruction*> replaced_;
+  MagicDivision magic_;
 };
 
 }  // namespace

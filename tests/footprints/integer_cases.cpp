@@ -77,7 +77,7 @@ std::vector<KernelCase> wraps() {
        .grid = {2},
        .block = {4},
        .arguments = {in, out, scalar(4'294'967'290u), scalar(3u)},
-       .footprint = {"reads bounded", "may-writes bounded"},
+       .footprint = {"reads whole", "may-writes bounded"},
        .wider_than_ideal = "every thread writes its element"},
       {.kernel = "truncated_long",
        .grid = {4},

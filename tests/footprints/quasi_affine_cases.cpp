@@ -21,16 +21,7 @@ std::vector<KernelCase> divisions() {
   const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
   return {
       {"take_quotient", {4}, {8}, two, copy, reads([](int i) { return i / 3; })},
-      {.kernel = "take_remainder",
-       .grid = {4},
-       .block = {8},
-       .arguments = two,
-       .footprint = {"reads whole", "writes exact"},
-       .model =
-           [](Thread& t) {
-             if (t.x() < 30) t.write(1, t.x());
-           },
-       .wider_than_ideal = "X % 7 is quasi-affine"},
+      {"take_remainder", {4}, {8}, two, copy, reads([](int i) { return i % 7; })},
       {"divide_by_scalar",
        {4},
        {8},
@@ -101,23 +92,18 @@ std::vector<KernelCase> bits() {
       {"mask_low", {4}, {8}, two, copy, reads([](int i) { return i & 7; })},
       {"mask_high", {4}, {8}, two, copy, reads([](int i) { return i & ~3; })},
       {"or_bits", {4}, {8}, two, copy, reads([](int i) { return (i << 1) | 1; })},
-      {.kernel = "exclusive_or",
-       .grid = {4},
-       .block = {8},
-       .arguments = two,
-       .footprint = {"reads bounded", "writes exact"},
-       .model =
-           [](Thread& t) {
-             if (t.x() < 30) t.write(1, t.x());
-           },
-       .wider_than_ideal = "x ^ 1 is quasi-affine"},
-      {.kernel = "butterfly",
-       .grid = {4},
-       .block = {8},
-       .arguments = {buffer(512), scalar(8)},
-       .footprint = {"reads bounded, may-writes bounded"},
-       .model = [](Thread&) {},
-       .wider_than_ideal = "x ^ 8 is quasi-affine"},
+      {"exclusive_or", {4}, {8}, two, copy, reads([](int i) { return i ^ 1; })},
+      {"butterfly",
+       {4},
+       {8},
+       {buffer(512), scalar(8)},
+       {"reads exact, writes exact"},
+       [](Thread& t) {
+         const int i = t.x(), partner = i ^ 8;
+         if (partner <= i) return;
+         t.update(0, i);
+         t.update(0, partner);
+       }},
       {"bit_reverse",
        {4},
        {8},
