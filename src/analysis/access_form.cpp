@@ -207,9 +207,10 @@ class Reducer {
     }
     Passes passes;
     passes.reduce(kernel);
-    for (uint32_t slot : pointer_slots_) {
+    for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
       Argument* pointer = slots_[slot].value;
-      if (pointer->use_empty()) continue;
+      const bool is_address = is_pointer(slot) || slots_[slot].slot.is_variable;
+      if (!is_address || pointer->use_empty()) continue;
       IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
       pointer->replaceAllUsesWith(unknown(builder, pointer->getType(),
                                           "the value of the pointer " + slots_[slot].slot.name, 0));

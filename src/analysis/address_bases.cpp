@@ -219,6 +219,7 @@ std::optional<llvm::Value*> AddressBases::offset(llvm::Value* address, uint32_t 
 }
 
 llvm::Value* AddressBases::offset_of(llvm::Value* value, uint32_t slot) {
+  value = strip_address_casts(value);
   auto& context = value->getContext();
   if (auto found = slot_of_.find(value); found != slot_of_.end() && found->second == slot) {
     return ConstantInt::get(Type::getInt64Ty(context), 0);

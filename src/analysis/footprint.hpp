@@ -12,11 +12,13 @@
 namespace sluice::analysis {
 
 // ParameterSlot is a place in the kernel's parameter block: `offset` and `size` in bytes, laid
-// out as PTX lays out .param (each parameter at its natural or written alignment).
+// out as PTX lays out .param (each parameter at its natural or written alignment). Or it is the
+// address of a .global variable of the kernel's module, by its name: then it has no offset.
 struct ParameterSlot {
   std::string name;
   uint32_t offset = 0;
   uint32_t size = 0;
+  bool is_variable = false;
   friend bool operator==(const ParameterSlot&, const ParameterSlot&) = default;
 };
 
@@ -25,7 +27,8 @@ struct KernelSignature {
   std::string kernel;
   std::vector<ParameterSlot> parameters;     // all, in order
   uint32_t parameter_bytes = 0;              // size of the parameter block
-  std::vector<ParameterSlot> pointers;       // 8-byte slots used as base addresses, in order
+  std::vector<ParameterSlot> pointers;       // 8-byte slots used as base addresses, in order;
+                                             // the module's variables last, by name
   std::vector<ParameterSlot> shape_scalars;  // slots that an address or a branch depends on
 };
 

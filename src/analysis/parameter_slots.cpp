@@ -11,6 +11,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/IR/ReplaceConstant.h>
 
 namespace sluice::analysis {
 namespace {
@@ -115,6 +116,38 @@ std::map<FieldKey, Field> find_fields(Function& kernel,
   return fields;
 }
 
+// variables_of() are the module's .global variables that the kernel uses, by name. Those of the
+// compiler (tables for sin and cos of large arguments) are never written.
+std::vector<GlobalVariable*> variables_of(Function& kernel) {
+  std::vector<GlobalVariable*> found;
+  for (GlobalVariable& variable : kernel.getParent()->globals()) {
+    const bool is_global = variable.getAddressSpace() <= 1;
+    if (!is_global || variable.isConstant() || variable.getName().starts_with("__cudart_")) {
+      continue;
+    }
+    convertUsersOfConstantsToInstructions({&variable}, &kernel);
+    const bool is_used = any_of(variable.users(), [&](const User* user) {
+      auto* instruction = dyn_cast<Instruction>(user);
+      return instruction != nullptr && instruction->getFunction() == &kernel;
+    });
+    if (is_used) found.push_back(&variable);
+  }
+  std::sort(found.begin(), found.end(), [](const GlobalVariable* a, const GlobalVariable* b) {
+    return a->getName() < b->getName();
+  });
+  return found;
+}
+
+// stand_in() lets an argument stand for the address of a variable.
+void stand_in(Argument& argument, GlobalVariable& variable, Function& kernel) {
+  IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
+  Value* address = builder.CreateIntToPtr(&argument, variable.getType());
+  variable.replaceUsesWithIf(address, [&](const Use& use) {
+    auto* instruction = dyn_cast<Instruction>(use.getUser());
+    return instruction != nullptr && instruction->getFunction() == &kernel;
+  });
+}
+
 }  // namespace
 
 KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSlot>& parameters,
@@ -126,6 +159,8 @@ KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSl
   }
   for (const auto& [key, field] : fields)
     types.push_back(std::get<Type*>(key));
+  const std::vector<GlobalVariable*> variables = variables_of(kernel);
+  types.resize(types.size() + variables.size(), Type::getInt64Ty(kernel.getContext()));
   auto* type = FunctionType::get(kernel.getReturnType(), types, false);
   Function* result = Function::Create(type, GlobalValue::InternalLinkage, kernel.getAddressSpace(),
                                       "", kernel.getParent());
@@ -150,6 +185,12 @@ KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSl
     }
     separated.slots.push_back({field.slot, value, known_pointers.contains(field.slot.offset)});
   }
+  for (GlobalVariable* variable : variables) {
+    Argument* value = result->getArg(next++);
+    stand_in(*value, *variable, *result);
+    separated.slots.push_back(
+        {{variable->getName().str(), 0, sizeof(uint64_t), /*is_variable=*/true}, value, true});
+  }
   IRBuilder<> builder(&*result->getEntryBlock().getFirstInsertionPt());
   for (Argument& argument : kernel.args()) {
     if (argument.use_empty()) continue;
@@ -159,10 +200,11 @@ KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSl
     }
     argument.replaceAllUsesWith(memory);
   }
-  std::stable_sort(
-      separated.slots.begin(), separated.slots.end(), [](const SlotValue& a, const SlotValue& b) {
-        return std::pair(a.slot.offset, a.slot.size) < std::pair(b.slot.offset, b.slot.size);
-      });
+  std::stable_sort(separated.slots.begin(), separated.slots.end(),
+                   [](const SlotValue& a, const SlotValue& b) {
+                     return std::tuple(a.slot.is_variable, a.slot.offset, a.slot.size) <
+                            std::tuple(b.slot.is_variable, b.slot.offset, b.slot.size);
+                   });
   return separated;
 }
 

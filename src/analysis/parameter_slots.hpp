@@ -18,17 +18,18 @@ struct SlotValue {
   bool known_pointer = false;
 };
 
-// KernelSlots is the kernel with one argument for each slot, the slots by offset.
+// KernelSlots is the kernel with one argument for each slot, the slots by offset, then the
+// variables by name.
 struct KernelSlots {
   llvm::Function* kernel = nullptr;
   std::vector<SlotValue> slots;
 };
 
 // separate_slots() moves the body of `kernel` into a function whose arguments are the slots that
-// it reads: each scalar parameter, and each (offset, type) of a by-value struct read at a constant
-// offset, vectors element by element. What else is read of a struct reads private memory of
-// unknown content. `parameters` has one entry for each argument, `known_pointers` offsets in the
-// parameter block.
+// it reads: each scalar parameter, each (offset, type) of a by-value struct read at a constant
+// offset, vectors element by element, and the address of each .global variable that it uses. What
+// else is read of a struct reads private memory of unknown content. `parameters` has one entry for
+// each argument, `known_pointers` offsets in the parameter block.
 KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSlot>& parameters,
                            const std::set<uint32_t>& known_pointers);
 

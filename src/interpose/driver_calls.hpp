@@ -13,6 +13,8 @@ struct DriverCalls {
 #undef SLUICE_WRAPPED
   decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
   decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
+  decltype(&::cuLibraryGetGlobal) cuLibraryGetGlobal = nullptr;
+  decltype(&::cuModuleGetGlobal_v2) cuModuleGetGlobal_v2 = nullptr;
 };
 
 }  // namespace sluice::interpose

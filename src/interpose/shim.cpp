@@ -110,6 +110,8 @@ Shim::Shim() {
 #include "interpose/wrapped.def"
   SLUICE_WRAPPED(cuGetExportTable)
   SLUICE_WRAPPED(cuGetErrorName)
+  SLUICE_WRAPPED(cuLibraryGetGlobal)
+  SLUICE_WRAPPED(cuModuleGetGlobal_v2)
 #undef SLUICE_WRAPPED
 }
 

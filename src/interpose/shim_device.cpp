@@ -110,6 +110,19 @@ Result<SluiceBlockCode> ShimDevice::find_code(void* function, const Dim3& block,
   return code;
 }
 
+Result<runtime::VariablePlace> ShimDevice::variable(void* code, const char* name) {
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+  if (is_library(code) && calls_.cuLibraryGetGlobal != nullptr) {
+    result = calls_.cuLibraryGetGlobal(&address, &bytes, static_cast<CUlibrary>(code), name);
+  } else if (!is_library(code) && calls_.cuModuleGetGlobal_v2 != nullptr) {
+    result = calls_.cuModuleGetGlobal_v2(&address, &bytes, static_cast<CUmodule>(code), name);
+  }
+  if (result != CUDA_SUCCESS) return unsupported("the driver knows no such variable", name);
+  return runtime::VariablePlace{address, bytes};
+}
+
 int ShimDevice::enqueue(void* stream, std::function<void()> work) {
   auto owned = std::make_unique<std::function<void()>>(std::move(work));
   const CUresult result =

@@ -27,6 +27,7 @@ class ShimDevice : public runtime::Device {
                                             uint32_t dynamic_shared_bytes) override;
   void set_access_sink(const SluiceAccessSink* sink) override;
   megakernel::WindowBackend* windows() override { return executor_.get(); }
+  Result<runtime::VariablePlace> variable(void* code, const char* name) override;
   int enqueue(void* stream, std::function<void()> work) override;
 
  private:

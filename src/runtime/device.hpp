@@ -25,6 +25,12 @@ struct LaunchCall {
   const CallSite* site = nullptr;  // where races are checked
 };
 
+// VariablePlace is the memory of a variable of a module.
+struct VariablePlace {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
 // Device. launch() and enqueue() are called under the runtime's lock, which `work` takes when it
 // ends, so they must not wait for work of the device.
 class Device {
@@ -51,6 +57,11 @@ class Device {
   // windows() is what runs windows in place of the host's workers, or null. The answer never
   // changes.
   virtual megakernel::WindowBackend* windows() { return nullptr; }
+  // variable() is where a .global variable of loaded code lies; `code` is a CUlibrary or a
+  // CUmodule. An error where there is none of that name.
+  virtual Result<VariablePlace> variable(void* /*code*/, const char* /*name*/) {
+    return unsupported("this device does not tell where variables lie");
+  }
 
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().

@@ -72,7 +72,7 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   const CachedFootprint& footprint = footprint_of(kernel);
   if (!footprint.opaque_reason.empty()) return footprint.opaque_reason.c_str();
   footprint_ = &footprint;
-  return bind_arguments(signature, footprint);
+  return bind_arguments(function, signature, footprint);
 }
 
 const char* Runtime::State::read_arguments(const LaunchCall& call,
@@ -115,7 +115,21 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
   return kernel.footprints.emplace(shape_, std::move(cached)).first->second;
 }
 
-const char* Runtime::State::bind_arguments(const analysis::KernelSignature& signature,
+uint64_t Runtime::State::variable_address(const Function& function,
+                                          const analysis::ParameterSlot& slot) {
+  // Asked for at each launch: a library's variables lie elsewhere in each context.
+  const Result<VariablePlace> place = device_.variable(function.code, slot.name.c_str());
+  if (!place || place->bytes == 0) return 0;
+  const std::optional<Allocation> known = memory_.find(place->address);
+  if (!known || known->address != place->address || known->bytes != place->bytes) {
+    add_buffer(place->address, place->bytes);
+    variables_.emplace(function.code, place->address);
+  }
+  return place->address;
+}
+
+const char* Runtime::State::bind_arguments(const Function& function,
+                                           const analysis::KernelSignature& signature,
                                            const CachedFootprint& footprint) {
   arguments_.clear();
   touched_.clear();
@@ -127,7 +141,9 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
         pointers_.push_back({.name = signature.pointers[i].name});
       continue;
     }
-    const uint64_t address = read_slot(parameters_, signature.pointers[i]);
+    const analysis::ParameterSlot& slot = signature.pointers[i];
+    const uint64_t address =
+        slot.is_variable ? variable_address(function, slot) : read_slot(parameters_, slot);
     const std::optional<Allocation> found = memory_.find(address);
     if (found) {
       arguments_.push_back({found->buffer, address - found->address});
@@ -138,8 +154,9 @@ const char* Runtime::State::bind_arguments(const analysis::KernelSignature& sign
       }
     } else {
       // The address stays out: reasons are counted, and it differs from run to run.
-      reason_ = fmt::format("argument {} points to memory that Sluice does not know",
-                            signature.pointers[i].name);
+      reason_ = fmt::format("{} {} {} memory that Sluice does not know",
+                            slot.is_variable ? "variable" : "argument", slot.name,
+                            slot.is_variable ? "lies in" : "points to");
       log::debug("{}: {} (0x{:x})", signature.kernel, reason_, address);
       return reason_.c_str();
     }

@@ -53,6 +53,10 @@ void Runtime::State::code_unloaded(void* code) {
   Lock lock(mutex_);
   wait_until_idle(lock);
   code_.code_unloaded(code);
+  const auto [first, last] = variables_.equal_range(code);
+  for (auto variable = first; variable != last; ++variable)
+    remove_buffer(variable->second);
+  variables_.erase(code);
 }
 
 void Runtime::State::function_found(void* function, void* code, const char* kernel) {
@@ -67,7 +71,10 @@ void Runtime::State::function_alias(void* function, void* original) {
 
 void Runtime::State::memory_allocated(uint64_t address, uint64_t bytes) {
   const Lock lock(mutex_);
-  if (passes_all() || bytes == 0) return;
+  if (!passes_all() && bytes != 0) add_buffer(address, bytes);
+}
+
+void Runtime::State::add_buffer(uint64_t address, uint64_t bytes) {
   std::vector<dro::BufferId> displaced;
   const dro::BufferId buffer = memory_.allocated(address, bytes, displaced);
   for (const dro::BufferId gone : displaced) {
@@ -81,6 +88,10 @@ void Runtime::State::memory_freed(uint64_t address) {
   const Lock lock(mutex_);
   if (passes_all()) return;
   close_window();
+  remove_buffer(address);
+}
+
+void Runtime::State::remove_buffer(uint64_t address) {
   if (const std::optional<Allocation> gone = memory_.freed(address)) {
     tracker_.buffer_destroyed(gone->buffer);
     if (races_ != nullptr) races_->buffer_destroyed(gone->buffer);

@@ -64,8 +64,12 @@ class Runtime::State {
   const char* understand(const LaunchCall& call, Function& function);
   const char* read_arguments(const LaunchCall& call, const analysis::KernelSignature& signature);
   const CachedFootprint& footprint_of(Kernel& kernel);
-  const char* bind_arguments(const analysis::KernelSignature& signature,
+  const char* bind_arguments(const Function& function, const analysis::KernelSignature& signature,
                              const CachedFootprint& footprint);
+  // variable_address() is 0 where the device does not say.
+  uint64_t variable_address(const Function& function, const analysis::ParameterSlot& slot);
+  void add_buffer(uint64_t address, uint64_t bytes);
+  void remove_buffer(uint64_t address);
   const BlockCode& block_code(Function& function, const LaunchCall& call);
   void find_device_code(const Function& function, const LaunchCall& call, BlockCode& code);
   int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
@@ -110,6 +114,8 @@ class Runtime::State {
   dro::DependenceTracker tracker_;
   MemoryRegistry memory_;
   CodeRegistry code_;
+  // Variables that launches have used, by the code that they belong to.
+  std::unordered_multimap<void*, uint64_t> variables_;
   std::unordered_map<void*, uint64_t> streams_;  // their numbers in the journal
   uint64_t streams_counted_ = 0;
   dro::LaunchNumber last_launch_ = 0;

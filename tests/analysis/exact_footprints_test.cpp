@@ -175,6 +175,18 @@ TEST(ExactFootprints, FunctionsAreLookedInto) {
   });
 }
 
+TEST(ExactFootprints, VariablesOfTheModuleAreBuffers) {
+  const auto& pointers = analysis_of("module_variable").signature().pointers;
+  ASSERT_EQ(pointers.size(), 2U);
+  EXPECT_FALSE(pointers[0].is_variable);
+  EXPECT_TRUE(pointers[1].is_variable);
+  EXPECT_EQ(pointers[1].name, "counter");
+  expect_exact("module_variable", {4}, {8}, {}, [](Thread& t) {
+    t.write(0, t.x());
+    t.write(1, 0);
+  });
+}
+
 TEST(ExactFootprints, ConstantMemoryIsNoAccess) {
   expect_exact("constant_weights", {4}, {8}, {30}, [](Thread& t) {
     const int i = t.x();

@@ -124,8 +124,6 @@ TEST(WidenedFootprints, OpaqueKernelsSayWhy) {
               HasSubstr("pointer loaded from memory at PTX line"));
   EXPECT_THAT(footprint_of("spin", {4}, {8}, {}).opaque_reason, HasSubstr("waits for memory"));
   EXPECT_THAT(footprint_of("lock", {4}, {8}, {}).opaque_reason, HasSubstr("waits for memory"));
-  EXPECT_THAT(footprint_of("module_variable", {4}, {8}, {}).opaque_reason,
-              HasSubstr("module variable counter"));
 }
 
 TEST(WidenedFootprints, SizesAddedToLoadedPointersAreNoBase) {

@@ -58,25 +58,33 @@ std::vector<KernelCase> space_cases() {
            t.read(0, t.x() + k);
          t.write(1, t.x());
        }},
-      {.kernel = "module_table_read",
-       .grid = {4},
-       .block = {8},
-       .arguments = {buffer(512), scalar(30)},
-       .footprint = {"opaque: module variable device_table"},
-       .wider_than_ideal = "module variables as buffers"},
-      {.kernel = "module_table_write",
-       .grid = {4},
-       .block = {8},
-       .arguments = {buffer(512), scalar(30)},
-       .footprint = {"opaque: module variable device_table"},
-       .wider_than_ideal = "module variables as buffers"},
-      {.kernel = "module_counter",
-       .grid = {4},
-       .block = {8},
-       .arguments = {ints(32, [](size_t) { return 1; }), scalar(30)},
-       .footprint = {"opaque: module variable device_counter"},
-       .wider_than_ideal = "module variables as buffers"},
-      {"module_pointer", {4}, {8}, {scalar(0)}, {"opaque: module variable device_pointer"}},
+      {"module_table_read",
+       {4},
+       {8},
+       {buffer(512), scalar(30)},
+       {"writes exact", "reads exact"},
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.write(0, t.x());
+         t.read(1, t.x() % 64);
+       }},
+      {"module_table_write",
+       {4},
+       {8},
+       {buffer(512), scalar(30)},
+       {"reads exact", "writes exact"},
+       copy_one},
+      {"module_counter",
+       {4},
+       {8},
+       {ints(32, [](size_t) { return 1; }), scalar(30)},
+       {"reads bounded", "reads bounded, may-writes exact"},
+       [](Thread& t) {
+         if (t.x() >= 30) return;
+         t.read(0, t.x());
+         t.update(1, 0);
+       }},
+      {"module_pointer", {4}, {8}, {scalar(0)}, {"opaque: pointer loaded from memory"}},
   };
 }
 

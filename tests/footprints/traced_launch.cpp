@@ -49,6 +49,18 @@ struct Scratch {
   void* memory;
 };
 
+// variable_of() is where a variable of the kernel's module lies.
+DeviceMemory::Pointer variable_of(CUfunction kernel, const std::string& name) {
+  CUmodule module = nullptr;
+  require(cuFuncGetModule(&module, kernel), "cuFuncGetModule");
+  DeviceMemory::Pointer pointer;
+  size_t bytes = 0;
+  require(cuModuleGetGlobal(&pointer.begin, &bytes, module, name.c_str()), name);
+  pointer.value = pointer.begin;
+  pointer.end = pointer.begin + bytes;
+  return pointer;
+}
+
 }  // namespace
 
 CUdeviceptr DeviceMemory::place(const Field& field) {
@@ -138,7 +150,9 @@ dro::CheckRecord CpuDevice::run_traced(CUfunction function, const KernelCase& la
     const analysis::ArgumentFootprint& argument = footprint.arguments[i];
     if (argument.reads.present() || argument.may_writes.present() ||
         argument.must_writes.present()) {
-      const auto& pointer = memory.at(runtime::read_slot(parameters, signature.pointers[i]));
+      const analysis::ParameterSlot& slot = signature.pointers[i];
+      const auto pointer = slot.is_variable ? variable_of(function, slot.name)
+                                            : memory.at(runtime::read_slot(parameters, slot));
       bound = {bound.name, pointer.value, pointer.begin, pointer.end};
     }
     pointers.push_back(bound);

@@ -28,6 +28,7 @@ struct Slot {
 // slot_of() finds the parameter that holds a slot; a field of a structure is named by its place.
 Slot slot_of(const ParameterSlot& slot, const std::vector<ParameterSlot>& parameters,
              const KernelSignatureText& text) {
+  if (slot.is_variable) return {fmt::format("variable {}", slot.name), {}};
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ParameterSlot& parameter = parameters[i];
     if (slot.offset < parameter.offset || slot.offset >= parameter.offset + parameter.size) {
