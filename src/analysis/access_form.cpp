@@ -34,11 +34,11 @@ class Reducer {
     if (kernel->arg_size() != source_.parameters.size()) {
       return invalid_input("the lifted kernel has other parameters than its PTX", source_.kernel);
     }
-    const bool inlined = inline_calls(*kernel);
+    std::string reason = inline_calls(*kernel);
     KernelSlots separated = separate_slots(*kernel, source_.parameters, source_.known_pointers);
     kernel = form_.function = separated.kernel;
     slots_ = std::move(separated.slots);
-    std::string reason = inlined ? grid_communication(*kernel) : "its functions call themselves";
+    if (reason.empty()) reason = grid_communication(*kernel);
     if (reason.empty()) {
       found_ = find_memory_uses(*kernel);
       reason = found_.opaque_reason;

@@ -1,6 +1,7 @@
 #include "analysis/passes.hpp"
 
 #include <mutex>
+#include <vector>
 
 #include <llvm/Analysis/RegionInfo.h>
 #include <llvm/IR/InstIterator.h>
@@ -72,20 +73,28 @@ void remove_unreachable_ends(Function& function) {
 
 }  // namespace
 
-bool inline_calls(llvm::Function& kernel) {
+std::string inline_calls(llvm::Function& kernel) {
   constexpr unsigned most_calls = 1000;
-  for (unsigned inlined = 0; inlined <= most_calls; ++inlined) {
-    CallBase* call = nullptr;
+  constexpr unsigned most_instructions = 30'000;
+  unsigned inlined = 0;
+  while (true) {
+    std::vector<CallBase*> calls;
     for (Instruction& instruction : instructions(kernel)) {
-      auto* candidate = dyn_cast<CallBase>(&instruction);
-      const Function* callee = candidate != nullptr ? candidate->getCalledFunction() : nullptr;
-      if (callee != nullptr && !callee->isDeclaration() && callee != &kernel) call = candidate;
+      auto* call = dyn_cast<CallBase>(&instruction);
+      const Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+      if (callee != nullptr && !callee->isDeclaration() && callee != &kernel) calls.push_back(call);
     }
-    if (call == nullptr) return true;
-    InlineFunctionInfo information;
-    if (!InlineFunction(*call, information).isSuccess()) return false;
+    if (calls.empty()) return {};
+    unsigned size = kernel.getInstructionCount();
+    for (CallBase* call : calls) {
+      size += call->getCalledFunction()->getInstructionCount();
+      InlineFunctionInfo information;
+      if (size > most_instructions || ++inlined > most_calls ||
+          !InlineFunction(*call, information).isSuccess()) {
+        return "its functions call themselves, or are too long to look into";
+      }
+    }
   }
-  return false;
 }
 
 struct Passes::Managers {

@@ -47,3 +47,16 @@ extern "C" __global__ void tile_rows(float* m, int width, int offset) {
     m[(offset + i) * width + offset + 16 * (blockIdx.x + 1) + threadIdx.x] =
         tile[i][threadIdx.x] - tile[i - 1][15 - threadIdx.x];
 }
+
+// Functions that call each other twice: 2^14 bodies if all were looked into.
+template <int depth>
+__device__ __noinline__ float twice(float x) {
+  return twice<depth - 1>(x * 1.5f) + twice<depth - 1>(x + depth);
+}
+template <>
+__device__ __noinline__ float twice<0>(float x) {
+  return x;
+}
+extern "C" __global__ void many_calls(const float* in, float* out) {
+  out[INDEX_X] = twice<14>(in[INDEX_X]);
+}

@@ -52,5 +52,10 @@ TEST(CompiledForms, RowsOfAnUnrolledTileAreOnePiece) {
       << footprint.arguments[0].reads.relation;
 }
 
+TEST(CompiledForms, FunctionsAreLookedIntoUpToALength) {
+  EXPECT_EQ(footprint_of("many_calls", {4}, {8}, {}).opaque_reason,
+            "its functions call themselves, or are too long to look into");
+}
+
 }  // namespace
 }  // namespace sluice::analysis::testing
