@@ -48,11 +48,19 @@ enum class Precision {
   whole_buffer,  // nothing known: every byte of the buffer the argument points into
 };
 
+// Symbol is a number of a launch's shape that relations name instead of writing it out, so that
+// launches which differ in it alone share their text.
+struct Symbol {
+  std::string name;
+  int64_t value = 0;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+};
+
 // Access is one kind of access through one pointer argument. `relation` is an isl map in isl's
 // text form from blocks to byte offsets relative to the argument's value (may be negative):
 //   { B[x, y, z] -> A[o] : ... }
-// over 0 <= x < grid.x and so on, without parameters. It is empty text where there is no such
-// access, and ignored where precision is whole_buffer.
+// over 0 <= x < grid.x and so on, without parameters other than the footprint's symbols. It is
+// empty text where there is no such access, and ignored where precision is whole_buffer.
 struct Access {
   std::string relation;
   Precision precision = Precision::exact;
@@ -74,6 +82,7 @@ struct ArgumentFootprint {
 struct Footprint {
   std::string kernel;
   LaunchShape shape;
+  std::vector<Symbol> symbols;               // the relations' parameters
   std::vector<ArgumentFootprint> arguments;  // one for each pointer slot, in order
   // Where this is set, the kernel may touch any buffer (or talks across blocks), and the launch
   // as a whole orders after all before it and before all after it. A sentence for people.

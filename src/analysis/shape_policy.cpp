@@ -44,7 +44,7 @@ Footprint ShapePolicy::footprint(const LaunchShape& shape) {
     // Compared with its parameters first: a relation that is empty for the example says nothing.
     if (is_as_good_as(symbolic, *example)) {
       families_.emplace_front(tried, symbolic, maker_.form().signature.shape_scalars);
-      if (are_equally_exact(families_.front().at(example->shape), *example)) {
+      if (are_equally_exact(closed(families_.front().at(example->shape)), *example)) {
         if (families_.size() > most_families) families_.pop_back();
         return families_.front().at(shape);
       }

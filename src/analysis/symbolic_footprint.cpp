@@ -1,8 +1,10 @@
 #include "analysis/symbolic_footprint.hpp"
 
 #include <cstdlib>
+#include <memory>
 
 #include <isl/ctx.h>
+#include <isl/isl-noexceptions.h>
 #include <isl/map.h>
 #include <isl/options.h>
 
@@ -31,6 +33,28 @@ isl::map parsed(isl_ctx* context, const Access& access) {
   return relation;
 }
 
+Access closed(const Access& access, const std::vector<Symbol>& symbols, isl_ctx* context) {
+  if (access.relation.empty()) return access;
+  isl_map* map = parsed(context, access).release();
+  for (const Symbol& symbol : symbols) {
+    const isl::id name = isl::manage(isl_id_alloc(context, symbol.name.c_str(), nullptr));
+    const int position = isl_map_find_dim_by_id(map, isl_dim_param, name.get());
+    if (position < 0) continue;
+    map = isl_map_fix_val(map, isl_dim_param, unsigned(position),
+                          isl_val_int_from_si(context, symbol.value));
+  }
+  map = isl_map_project_out(map, isl_dim_param, 0, unsigned(isl_map_dim(map, isl_dim_param)));
+  const isl::map fixed = coalesced(isl::manage(map));
+  SLUICE_ASSERT(!fixed.is_null());
+  if (fixed.is_empty().is_true()) return {};
+  Access result{{}, access.precision, access.reason};
+  char* text = isl_map_to_str(fixed.get());
+  SLUICE_ASSERT(text != nullptr);
+  result.relation = text;
+  std::free(text);
+  return result;
+}
+
 bool says_as_much(const Access& a, const Access& b) {
   return a.present() == b.present() && a.precision == b.precision;
 }
@@ -57,15 +81,10 @@ bool for_all_accesses(const Footprint& a, const Footprint& b, Holds&& holds) {
 
 SymbolicFootprint::SymbolicFootprint(ShapeFamily family, const Footprint& footprint,
                                      const std::vector<ParameterSlot>& scalars)
-    : family_(std::move(family)), source_(footprint), context_(new_context(), free_context) {
+    : family_(std::move(family)), source_(footprint) {
   SLUICE_ASSERT(!footprint.opaque());
   for (const ParameterSlot& scalar : scalars)
     scalar_bytes_.push_back(scalar.size);
-  for (const ArgumentFootprint& argument : footprint.arguments) {
-    relations_.push_back({parsed(context_.get(), argument.reads),
-                          parsed(context_.get(), argument.may_writes),
-                          parsed(context_.get(), argument.must_writes)});
-  }
 }
 
 int64_t SymbolicFootprint::value(const LaunchShape& shape, ShapeNumber number) const {
@@ -91,42 +110,24 @@ bool SymbolicFootprint::covers(const LaunchShape& shape) const {
   return true;
 }
 
-Access SymbolicFootprint::instance(const Access& access, const isl::map& relation,
-                                   const LaunchShape& shape) const {
-  if (relation.is_null()) return access;
-  isl_map* map = relation.copy();
-  for (const SymbolicNumber& symbol : family_.symbols) {
-    const isl::id name =
-        isl::manage(isl_id_alloc(context_.get(), symbol_name(symbol.number).c_str(), nullptr));
-    const int position = isl_map_find_dim_by_id(map, isl_dim_param, name.get());
-    if (position < 0) continue;
-    map = isl_map_fix_val(map, isl_dim_param, unsigned(position),
-                          isl_val_int_from_si(context_.get(), value(shape, symbol.number)));
-  }
-  map = isl_map_project_out(map, isl_dim_param, 0, unsigned(isl_map_dim(map, isl_dim_param)));
-  const isl::map fixed = coalesced(isl::manage(map));
-  SLUICE_ASSERT(!fixed.is_null());
-  if (fixed.is_empty().is_true()) return {};
-  Access result{{}, access.precision, access.reason};
-  char* text = isl_map_to_str(fixed.get());
-  SLUICE_ASSERT(text != nullptr);
-  result.relation = text;
-  std::free(text);
-  return result;
+Footprint SymbolicFootprint::at(const LaunchShape& shape) const {
+  SLUICE_ASSERT(covers(shape));
+  Footprint footprint = source_;
+  footprint.shape = shape;
+  for (const SymbolicNumber& symbol : family_.symbols)
+    footprint.symbols.push_back({symbol_name(symbol.number), value(shape, symbol.number)});
+  return footprint;
 }
 
-Footprint SymbolicFootprint::at(const LaunchShape& shape) {
-  SLUICE_ASSERT(covers(shape));
-  Footprint footprint;
-  footprint.kernel = source_.kernel;
-  footprint.shape = shape;
-  for (size_t i = 0; i < relations_.size(); ++i) {
-    const ArgumentFootprint& source = source_.arguments[i];
-    footprint.arguments.push_back({instance(source.reads, relations_[i].reads, shape),
-                                   instance(source.may_writes, relations_[i].may_writes, shape),
-                                   instance(source.must_writes, relations_[i].must_writes, shape)});
+Footprint closed(const Footprint& footprint) {
+  Footprint result = footprint;
+  result.symbols.clear();
+  const std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context(new_context(), free_context);
+  for (ArgumentFootprint& argument : result.arguments) {
+    for (Access* access : {&argument.reads, &argument.may_writes, &argument.must_writes})
+      *access = closed(*access, footprint.symbols, context.get());
   }
-  return footprint;
+  return result;
 }
 
 bool is_as_good_as(const Footprint& symbolic, const Footprint& specialised) {

@@ -2,10 +2,7 @@
 // analysis.
 #pragma once
 
-#include <memory>
 #include <vector>
-
-#include <isl/isl-noexceptions.h>
 
 #include "analysis/footprint.hpp"
 #include "analysis/shape_family.hpp"
@@ -24,23 +21,20 @@ class SymbolicFootprint {
   // covers() is true of the shapes of the family.
   bool covers(const LaunchShape& shape) const;
 
-  // at() is the footprint of one shape of the family, without parameters.
-  Footprint at(const LaunchShape& shape);
+  // at() is the footprint of one shape of the family: its relations are those of the family, and
+  // its symbols give the parameters their values.
+  Footprint at(const LaunchShape& shape) const;
 
  private:
-  // Relations are those of one argument; null where it has no such access.
-  struct Relations {
-    isl::map reads, may_writes, must_writes;
-  };
-  Access instance(const Access& access, const isl::map& relation, const LaunchShape& shape) const;
   int64_t value(const LaunchShape& shape, ShapeNumber number) const;
 
   ShapeFamily family_;
   Footprint source_;
   std::vector<uint32_t> scalar_bytes_;
-  std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context_;
-  std::vector<Relations> relations_;
 };
+
+// closed() is the same footprint with the values of its symbols put in, so without parameters.
+Footprint closed(const Footprint& footprint);
 
 // is_as_good_as() is true where `symbolic`, a footprint with parameters or one shape of it, says as
 // much of a launch as `specialised`: each access is there in both and of the same precision.

@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "dro/block_bytes.hpp"
+#include "dro/edge_forms.hpp"
 #include "dro/eviction.hpp"
 
 namespace sluice::dro {
@@ -11,80 +13,29 @@ namespace {
 
 constexpr unsigned long composing_budget = 20'000'000;  // isl operations: some seconds
 
-bool apart(const std::optional<ByteRange>& a, const std::optional<ByteRange>& b) {
-  return !a || !b || a->last < b->first || b->last < a->first;
-}
+// listing_steps bounds the search for the edges of one hazard in listed bytes; what takes more is
+// left to isl, which is quicker where many blocks meet many.
+constexpr size_t listing_steps = size_t{1} << 20;
 
-// Side is one launch's accesses in one hazard.
-struct Side {
-  const isl::map& access;
-  const std::optional<ByteRange>& hull;
-};
+// What a pair costs that isl composes, and one whose bytes are listed, beside its lists.
+constexpr uint64_t effort_of_isl = 100'000;
+constexpr uint64_t effort_of_lists = 512;
 
-// blocks_between() relates blocks of the later access to those of the earlier one that touch the
-// same byte of `live`. Should isl give up, everything waits for everything.
-isl::map blocks_between(const Side& later, const Side& earlier, const isl::set& live, bool intact,
-                        const isl::map& everything) {
-  if (apart(later.hull, earlier.hull)) return everything.subtract(everything);
-  const isl::map master = intact ? earlier.access : earlier.access.intersect_range(live);
-  const isl::map edges = coalesced(later.access.apply_range(master.reverse()));
-  return edges.is_null() ? everything : edges;
-}
-
-// Meeting is one pair being composed.
-struct Meeting {
-  Rule rule;
-  bool host;            // one side is the host: only hazards are asked for
-  bool intact;          // nothing of the master has been retired
-  isl::map everything;  // every slave block to every master block
-
-  // add() adds the hazards and edges of one buffer; true where there are any.
-  bool add(const BufferAccess& later, const BufferAccess& earlier, const LiveBytes& live,
-           PairResult& result) const;
-
- private:
-  struct Question {
-    const isl::map& later;
-    const isl::set& later_bytes;
-    const std::optional<ByteRange>& later_hull;
-    const isl::map& earlier;
-    const std::optional<ByteRange>& live_hull;
-    const isl::set& live;
-  };
-  bool holds(const Question& question, isl::map& edges) const;
-};
-
-bool Meeting::holds(const Question& question, isl::map& edges) const {
-  if (apart(question.later_hull, question.live_hull)) return false;
-  if (host) return !yes(question.later_bytes.intersect(question.live).is_empty());
-  const isl::map found =
-      blocks_between({question.later, question.later_hull}, {question.earlier, question.live_hull},
-                     question.live, intact, everything);
-  if (yes(found.is_empty())) return false;
-  edges = edges.unite(found);
-  return true;
-}
-
-bool Meeting::add(const BufferAccess& later, const BufferAccess& earlier, const LiveBytes& live,
-                  PairResult& result) const {
-  Hazards found;
-  found.raw = holds({later.reads, later.read_bytes, later.read_hull, earlier.writes,
-                     live.write_hull, live.writes},
-                    result.relation);
-  if (rule == Rule::exact) {
-    found.war = holds({later.writes, later.written_bytes, later.written_hull, earlier.reads,
-                       live.read_hull, live.reads},
-                      result.relation);
-    found.waw = holds({later.writes, later.written_bytes, later.written_hull, earlier.writes,
-                       live.write_hull, live.fresh_writes},
-                      result.relation);
-  }
-  Hazards& all = result.hazards;
-  all = {all.raw || found.raw, all.war || found.war, all.waw || found.waw};
-  return found.any();
+bool meet_in_lists(const ByteSet& a, const ByteSet& b) {
+  return !a.listed() || !b.listed() || a.intervals().meets(b.intervals());
 }
 
 }  // namespace
+
+// Meeting is a hazard that holds in one buffer: bytes that the later launch touches are live of the
+// earlier one.
+struct DroBuilder::Meeting {
+  uint32_t later = 0;  // buffers of the two patterns
+  uint32_t earlier = 0;
+  bool later_writes = false;  // else it reads
+  bool earlier_writes = false;
+  const ByteSet* live = nullptr;
+};
 
 const PairResult& DroBuilder::resolve(const PatternPair& pair) {
   Words key{pair.master, pair.master_state, pair.slave};
@@ -100,6 +51,42 @@ const PairResult& DroBuilder::resolve(const PatternPair& pair) {
   return known->second;
 }
 
+// find_meetings() adds the hazards that hold in one buffer to `found`, and to the result.
+bool DroBuilder::find_meetings(const Meeting& place, const BufferAccess& later,
+                               const LiveBytes& live, PairResult& result,
+                               std::vector<Meeting>& found) const {
+  const auto holds = [&](bool later_writes, bool earlier_writes, const ByteSet& bytes) {
+    const ByteSet& touched = later_writes ? later.written_bytes : later.read_bytes;
+    if (!touched.meets(bytes, context_)) return false;
+    found.push_back({place.later, place.earlier, later_writes, earlier_writes, &bytes});
+    return true;
+  };
+  const size_t before = found.size();
+  Hazards& hazards = result.hazards;
+  hazards.raw |= holds(false, true, live.writes);
+  if (rule_ == Rule::exact) {
+    hazards.war |= holds(true, false, live.reads);
+    hazards.waw |= holds(true, true, live.fresh_writes);
+  }
+  return found.size() > before;
+}
+
+bool DroBuilder::are_apart(const PatternPair& pair) {
+  const LaunchPattern& slave = launches_.pattern(pair.slave);
+  const LiveState& state = states_.state(pair.master, pair.master_state);
+  for (size_t i = 0; i < pair.slave_buffer.size(); ++i) {
+    if (pair.slave_buffer[i] == PatternPair::none) continue;
+    const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
+    const LiveBytes& live = state.buffers[i];
+    if (meet_in_lists(live.writes, later.read_bytes) ||
+        meet_in_lists(live.writes, later.written_bytes) ||
+        meet_in_lists(live.reads, later.written_bytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 PairResult DroBuilder::compose(const PatternPair& pair) {
   const LaunchPattern& master = launches_.pattern(pair.master);
   const LaunchPattern& slave = launches_.pattern(pair.slave);
@@ -108,31 +95,96 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
   // The host waits, and is waited for, as a whole, so that for it only the bytes count. Its writes
   // are exact whatever the rule.
   const Rule retiring = slave.footprint ? rule_ : Rule::exact;
-  const Meeting meeting{rule_, host, pair.master_state == 0,
-                        isl::map::from_domain_and_range(grid_blocks(context_, slave.grid),
-                                                        grid_blocks(context_, master.grid))};
   PairResult result;
-  result.relation = meeting.everything.subtract(meeting.everything);
   LiveState next = state;
+  std::vector<Meeting> meetings;
+  const bool listed = (host || (master.listed && slave.listed)) && rule_ == Rule::exact;
+  effort_ += listed ? effort_of_lists : effort_of_isl;
   {
     const IslContext::Budget budget(context_, composing_budget);
     for (uint32_t i = 0; i < pair.slave_buffer.size(); ++i) {
       if (pair.slave_buffer[i] == PatternPair::none) continue;
       const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
-      if (meeting.add(later, master.buffers[i], state.buffers[i], result)) {
+      const Meeting place{.later = pair.slave_buffer[i], .earlier = i};
+      if (find_meetings(place, later, state.buffers[i], result, meetings)) {
         result.meeting.push_back(i);
       }
-      retire(next.buffers[i], later, retiring);
+      retire(context_, next.buffers[i], later, retiring);
     }
-    result.relation = coalesced(result.relation);
-    if (result.relation.is_null()) result.relation = meeting.everything;
+    if (!host && !meetings.empty()) find_edges(pair, meetings, result);
   }
-  const auto writes_live = [](const LiveBytes& live) { return live.write_hull.has_value(); };
+  const auto writes_live = [](const LiveBytes& live) { return !live.writes.empty(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&
                           std::none_of(next.buffers.begin(), next.buffers.end(), writes_live);
   result.next_state = states_.number_of(pair.master, std::move(next));
-  if (result.hazards.any() && store_ != nullptr && !host) draw(pair, result);
   return result;
+}
+
+void DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+                            PairResult& result) {
+  const Dim3& master_grid = launches_.pattern(pair.master).grid;
+  const Dim3& slave_grid = launches_.pattern(pair.slave).grid;
+  // Those who ask for relations alone, and the check of the buffer rule, go on with isl's.
+  if (store_ != nullptr && rule_ == Rule::exact) {
+    if (auto table = listed_edges(pair, meetings)) return keep(std::move(*table), result);
+  }
+  result.relation = composed_edges(pair, meetings);
+  if (store_ == nullptr) return;
+  keep(draw_edges(context_, result.relation, master_grid, slave_grid), result);
+}
+
+// listed_edges() finds edges in lists, without isl; nothing where something is not listed, or
+// where too many blocks meet.
+std::optional<EdgeTable> DroBuilder::listed_edges(const PatternPair& pair,
+                                                  const std::vector<Meeting>& meetings) {
+  const LaunchPattern& master = launches_.pattern(pair.master);
+  const LaunchPattern& slave = launches_.pattern(pair.slave);
+  if (!master.listed || !slave.listed) return std::nullopt;
+  effort_ += master.grid.count() + slave.grid.count();
+  EdgeRows rows(master.grid, slave.grid);
+  for (const Meeting& meeting : meetings) {
+    const BufferAccess& later = slave.buffers[meeting.later];
+    const BufferAccess& earlier = master.buffers[meeting.earlier];
+    const BlockBytes& slaves = meeting.later_writes ? *later.block_writes : *later.block_reads;
+    const BlockBytes& masters =
+        meeting.earlier_writes ? *earlier.block_writes : *earlier.block_reads;
+    effort_ += slaves.size() + masters.size();
+    if (!meeting.live->listed() ||
+        !rows.add(slaves, masters, meeting.live->intervals(), listing_steps)) {
+      effort_ += effort_of_isl;
+      return std::nullopt;
+    }
+  }
+  return closed_form(std::move(rows).table());
+}
+
+// composed_edges() relates blocks of the slave to those of the master that touch the same live
+// byte. Should isl give up, everything waits for everything.
+isl::map DroBuilder::composed_edges(const PatternPair& pair,
+                                    const std::vector<Meeting>& meetings) const {
+  const isl::map everything =
+      isl::map::from_domain_and_range(grid_blocks(context_, launches_.pattern(pair.slave).grid),
+                                      grid_blocks(context_, launches_.pattern(pair.master).grid));
+  isl::map edges = everything.subtract(everything);
+  for (const Meeting& meeting : meetings) {
+    const BufferRelations& later = launches_.relations(pair.slave)[meeting.later];
+    const BufferRelations& earlier = launches_.relations(pair.master)[meeting.earlier];
+    isl::map master = meeting.earlier_writes ? earlier.writes : earlier.reads;
+    if (pair.master_state != 0) master = master.intersect_range(meeting.live->set(context_));
+    const isl::map& slave = meeting.later_writes ? later.writes : later.reads;
+    edges = edges.unite(coalesced(slave.apply_range(master.reverse())));
+  }
+  edges = coalesced(edges);
+  return edges.is_null() ? everything : edges;
+}
+
+void DroBuilder::keep(EdgeTable table, PairResult& result) {
+  bool added = false;
+  result.edges = store_->add(std::move(table), added);
+  result.edge_count = store_->table(result.edges).edge_count;
+  if (added && observer_ != nullptr) {
+    observer_->on_edge_table(result.edges, store_->table(result.edges));
+  }
 }
 
 void DroBuilder::drop(const std::vector<PatternId>& patterns,
@@ -167,18 +219,6 @@ void DroBuilder::drop(const std::vector<PatternId>& patterns,
   states_.forget_but([&](PatternId pattern, uint32_t number) {
     return named.count(name(pattern, number)) != 0 || needed(pattern, number);
   });
-}
-
-void DroBuilder::draw(const PatternPair& pair, PairResult& result) {
-  bool added = false;
-  result.edges =
-      store_->add(draw_edges(context_, result.relation, launches_.pattern(pair.master).grid,
-                             launches_.pattern(pair.slave).grid),
-                  added);
-  result.edge_count = store_->table(result.edges).edge_count;
-  if (added && observer_ != nullptr) {
-    observer_->on_edge_table(result.edges, store_->table(result.edges));
-  }
 }
 
 }  // namespace sluice::dro

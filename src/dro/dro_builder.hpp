@@ -1,9 +1,10 @@
-// Composing hazards: what one launch waits for in an earlier one, found by isl once for each pair
-// of patterns and remembered.
+// Composing hazards: what one launch waits for in an earlier one, found once for each pair of
+// patterns and remembered: in lists of bytes where these are short, else by isl.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct PairResult {
   Hazards hazards;
   bool retires_master = false;
   std::vector<uint32_t> meeting;  // buffers of the master in which a hazard holds
-  isl::map relation;              // { B[slave] -> B[master] }
+  isl::map relation;  // { B[slave] -> B[master] }; null where edges were found without isl
   EdgeTableId edges = 0;
   uint64_t edge_count = 0;
   uint32_t next_state = 0;  // what the slave leaves of the master, or LiveStateTable::retired
@@ -52,6 +53,11 @@ class DroBuilder {
         store_(store),
         observer_(observer) {}
 
+  // are_apart() is true where the launches are seen to share no byte that one of them writes, in
+  // lists alone: then the slave neither waits for the master nor changes its state. It is cheap and
+  // not remembered.
+  bool are_apart(const PatternPair& pair);
+
   // resolve() is valid until the next drop().
   const PairResult& resolve(const PatternPair& pair);
   LiveStateTable& states() { return states_; }
@@ -63,10 +69,19 @@ class DroBuilder {
   void drop(const std::vector<PatternId>& patterns,
             const std::function<bool(PatternId, uint32_t)>& needed);
   const CacheUse& use() const { return use_; }
+  uint64_t effort() const { return effort_; }
 
  private:
+  struct Meeting;
   PairResult compose(const PatternPair& pair);
-  void draw(const PatternPair& pair, PairResult& result);
+  bool find_meetings(const Meeting& place, const BufferAccess& later, const LiveBytes& live,
+                     PairResult& result, std::vector<Meeting>& found) const;
+  void find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+                  PairResult& result);
+  std::optional<EdgeTable> listed_edges(const PatternPair& pair,
+                                        const std::vector<Meeting>& meetings);
+  isl::map composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings) const;
+  void keep(EdgeTable table, PairResult& result);
 
   Rule rule_;
   const uint64_t limit_;
@@ -78,6 +93,7 @@ class DroBuilder {
   Observer* observer_;
   std::unordered_map<Words, PairResult, WordsHash> by_key_;
   uint64_t step_ = 0;
+  uint64_t effort_ = 0;
   CacheUse use_;
 };
 

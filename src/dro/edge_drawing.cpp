@@ -9,12 +9,11 @@
 #include <isl/map.h>
 #include <isl/val.h>
 
+#include "dro/edge_forms.hpp"
 #include "dro/edge_rows.hpp"
 
 namespace sluice::dro {
 namespace {
-
-constexpr size_t most_offsets = 128;
 
 std::optional<int64_t> integer(const isl::val& value) {
   if (value.is_null() || !yes(value.is_int())) return std::nullopt;
@@ -50,30 +49,6 @@ isl::set box_set(const IslContext& context, const BlockBox& box) {
     blocks = blocks.lower_bound_si(isl::dim::set, i, static_cast<int>(first[i]));
   }
   return blocks;
-}
-
-uint64_t box_count(const BlockBox& box) {
-  return uint64_t{box.last_x - box.first_x + 1} * (box.last_y - box.first_y + 1) *
-         (box.last_z - box.first_z + 1);
-}
-
-// overlap() counts the positions s of [first, last] with s + shift in [to_first, to_last].
-uint64_t overlap(int64_t first, int64_t last, int64_t shift, int64_t to_first, int64_t to_last) {
-  const int64_t begin = std::max(first, to_first - shift);
-  const int64_t end = std::min(last, to_last - shift);
-  return begin <= end ? static_cast<uint64_t>(end - begin + 1) : 0;
-}
-
-uint64_t neighbour_count(const EdgeTable& table) {
-  const BlockBox& from = table.slave_box;
-  const BlockBox& to = table.master_box;
-  uint64_t edges = 0;
-  for (const BlockOffset& offset : table.offsets) {
-    edges += overlap(from.first_x, from.last_x, offset.x, to.first_x, to.last_x) *
-             overlap(from.first_y, from.last_y, offset.y, to.first_y, to.last_y) *
-             overlap(from.first_z, from.last_z, offset.z, to.first_z, to.last_z);
-  }
-  return edges;
 }
 
 // offsets_of() lists a small set of offsets, sorted by z, y, x; nothing where it is not small.

@@ -28,6 +28,8 @@ size_t hash_of(const analysis::Footprint& footprint) {
   hash = combine(hash, shape.dynamic_shared_bytes);
   for (uint64_t value : shape.shape_values)
     hash = combine(hash, value);
+  for (const analysis::Symbol& symbol : footprint.symbols)
+    hash = combine(hash, static_cast<uint64_t>(symbol.value));
   for (const auto& argument : footprint.arguments) {
     hash = combine(hash, text(argument.reads.relation));
     hash = combine(hash, text(argument.may_writes.relation));
@@ -35,6 +37,9 @@ size_t hash_of(const analysis::Footprint& footprint) {
   }
   return hash;
 }
+
+// What binding a footprint takes that isl binds.
+constexpr uint64_t effort_of_isl = 50'000;
 
 // host_key opens the keys of the host's accesses, where those of launches have a footprint.
 constexpr uint64_t host_key = UINT64_MAX;
@@ -67,34 +72,6 @@ Result<std::pair<FootprintId, bool>> LaunchTable::add_footprint(
   footprints_.emplace(id, std::move(*parsed));
   footprint_by_hash_.emplace(hash, id);
   return std::pair{id, true};
-}
-
-Result<LaunchTable::ParsedFootprint> LaunchTable::parse(
-    const analysis::Footprint& footprint) const {
-  if (footprint.opaque()) {
-    return invalid_input("an opaque footprint has no dependences of its own", footprint.kernel);
-  }
-  ParsedFootprint parsed{footprint, {}, 0};
-  for (size_t i = 0; i < footprint.arguments.size(); ++i) {
-    const analysis::ArgumentFootprint& source = footprint.arguments[i];
-    ParsedArgument& argument = parsed.arguments.emplace_back();
-    const std::tuple<const analysis::Access&, ParsedAccess&, const char*> accesses[] = {
-        {source.reads, argument.reads, "reads"},
-        {source.may_writes, argument.may_writes, "may-writes"},
-        {source.must_writes, argument.must_writes, "must-writes"}};
-    for (const auto& [access, target, what] : accesses) {
-      target.whole_buffer = access.precision == analysis::Precision::whole_buffer;
-      if (target.whole_buffer || access.relation.empty()) continue;
-      auto relation = parse_access(context_, access.relation, footprint.shape.grid);
-      if (!relation) {
-        return invalid_input(
-            relation.error().what,
-            fmt::format("kernel {}, pointer argument {}, {}", footprint.kernel, i, what));
-      }
-      target.relation = std::move(*relation);
-    }
-  }
-  return parsed;
 }
 
 BufferSlot LaunchTable::add_buffer(BufferId buffer, uint64_t bytes) {
@@ -179,8 +156,17 @@ InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
     key.push_back(binding.offset);
   }
   key.insert(key.end(), buffer_bytes.begin(), buffer_bytes.end());
-  launch.pattern =
-      pattern_of(std::move(key), [&] { return bind(footprint, bindings, buffer_bytes); });
+  launch.pattern = pattern_of(std::move(key), [&] {
+    LaunchPattern pattern;
+    pattern.footprint = footprint;
+    pattern.grid = source.source.shape.grid;
+    pattern.listed = source.listed;
+    effort_ += source.listed ? 4 * source.runs : effort_of_isl;
+    pattern.bindings = bindings;
+    pattern.buffer_bytes = buffer_bytes;
+    bind(pattern);
+    return pattern;
+  });
   launch.id = next_launch_++;
   return launch;
 }
@@ -215,7 +201,8 @@ LaunchSlot LaunchTable::add_launch(InternedLaunch launch) {
   for (size_t i = 0; i < launch.buffers.size(); ++i) {
     Buffer& buffer = buffers_.at(launch.buffers[i]);
     buffer.launches.emplace_back(slot, serials_[slot]);
-    const auto hull = joined(pattern.buffers[i].read_hull, pattern.buffers[i].written_hull);
+    const auto hull =
+        joined(pattern.buffers[i].read_bytes.hull(), pattern.buffers[i].written_bytes.hull());
     if (hull) launch.places.push_back({launch.buffers[i], buffer.slot, *hull});
   }
   launch.last_used = step_;
@@ -231,76 +218,11 @@ PatternId LaunchTable::pattern_of(Words key, const std::function<LaunchPattern()
     return known->second;
   }
   const PatternId id = next_pattern_++;
-  patterns_.emplace(id, make()).first->second.last_used = step_;
+  LaunchPattern& pattern = patterns_.emplace(id, make()).first->second;
+  pattern.last_used = step_;
+  listed_ranges_ += pattern.listed_ranges;
   pattern_by_key_.emplace(std::move(key), id);
   return id;
-}
-
-LaunchPattern LaunchTable::host_pattern(std::span<const HostAccess> accesses,
-                                        const std::vector<BufferId>& buffers) const {
-  LaunchPattern pattern{std::nullopt, {}, {}, 0};
-  const isl::map nothing = empty_access(context_);
-  const isl::set no_bytes = empty_bytes(context_);
-  pattern.buffers.resize(buffers.size(), {nothing, nothing, no_bytes, no_bytes, no_bytes});
-  for (const HostAccess& source : accesses) {
-    const auto place = std::find(buffers.begin(), buffers.end(), source.buffer);
-    BufferAccess& access = pattern.buffers[static_cast<size_t>(place - buffers.begin())];
-    const isl::set bytes = byte_set(
-        context_, {static_cast<int64_t>(source.begin), static_cast<int64_t>(source.end) - 1});
-    (source.writes ? access.written_bytes : access.read_bytes) =
-        (source.writes ? access.written_bytes : access.read_bytes).unite(bytes);
-  }
-  for (BufferAccess& access : pattern.buffers) {
-    access.must_written_bytes = access.written_bytes;
-    access.read_hull = hull(access.read_bytes);
-    access.written_hull = hull(access.written_bytes);
-  }
-  return pattern;
-}
-
-isl::map LaunchTable::bound_access(const ParsedAccess& access, uint64_t offset,
-                                   uint64_t buffer_bytes, const Dim3& grid) const {
-  if (access.whole_buffer) {
-    const ByteRange all{0, static_cast<int64_t>(buffer_bytes) - 1};
-    return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
-  }
-  return access.relation ? shifted(*access.relation, offset) : empty_access(context_);
-}
-
-LaunchPattern LaunchTable::bind(FootprintId footprint, const std::vector<Binding>& bindings,
-                                const std::vector<uint64_t>& buffer_bytes) const {
-  const ParsedFootprint& parsed = footprints_.at(footprint);
-  const Dim3& grid = parsed.source.shape.grid;
-  LaunchPattern pattern{footprint, grid, {}, 0};
-  const isl::map nothing = empty_access(context_);
-  const isl::set no_bytes = empty_bytes(context_);
-  pattern.buffers.resize(buffer_bytes.size(), {nothing, nothing, no_bytes, no_bytes, no_bytes});
-  for (size_t i = 0; i < bindings.size(); ++i) {
-    if (!bindings[i].buffer) continue;
-    const ParsedArgument& argument = parsed.arguments[i];
-    const uint64_t bytes = buffer_bytes[*bindings[i].buffer];
-    BufferAccess& access = pattern.buffers[*bindings[i].buffer];
-    const auto bound = [&](const ParsedAccess& part) {
-      return bound_access(part, bindings[i].offset, bytes, grid);
-    };
-    const isl::map must_writes = bound(argument.must_writes);
-    access.reads = access.reads.unite(bound(argument.reads));
-    access.writes = access.writes.unite(bound(argument.may_writes)).unite(must_writes);
-    // Only what is exactly known may retire earlier writers: a superset of the bytes may not.
-    if (parsed.source.arguments[i].must_writes.precision == analysis::Precision::exact) {
-      access.must_written_bytes = access.must_written_bytes.unite(must_writes.range());
-    }
-  }
-  for (BufferAccess& access : pattern.buffers) {
-    access.reads = coalesced(access.reads);
-    access.writes = coalesced(access.writes);
-    access.read_bytes = coalesced(access.reads.range());
-    access.written_bytes = coalesced(access.writes.range());
-    access.must_written_bytes = coalesced(access.must_written_bytes);
-    access.read_hull = hull(access.read_bytes);
-    access.written_hull = hull(access.written_bytes);
-  }
-  return pattern;
 }
 
 }  // namespace sluice::dro

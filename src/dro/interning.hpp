@@ -18,6 +18,9 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "dro/access_template.hpp"
+#include "dro/block_bytes.hpp"
+#include "dro/byte_set.hpp"
 #include "dro/cache_limits.hpp"
 #include "dro/live_launches.hpp"
 #include "dro/relations.hpp"
@@ -30,22 +33,38 @@ using PatternId = uint32_t;
 using LaunchSlot = uint32_t;
 
 // BufferAccess is all that a pattern does to one of its buffers, in bytes from the buffer's start.
-// `writes` holds may- and must-writes.
+// Writes are may- and must-writes.
 struct BufferAccess {
+  ByteSet read_bytes;
+  ByteSet written_bytes;
+  ByteSet must_written_bytes;
+  // The same by blocks, where the pattern is listed.
+  std::shared_ptr<const BlockBytes> block_reads;
+  std::shared_ptr<const BlockBytes> block_writes;
+};
+
+// BufferRelations is the same by blocks for isl.
+struct BufferRelations {
   isl::map reads;
   isl::map writes;
-  isl::set read_bytes;
-  isl::set written_bytes;
-  isl::set must_written_bytes;
-  std::optional<ByteRange> read_hull;
-  std::optional<ByteRange> written_hull;
+};
+
+// Binding is where one argument points within a pattern: to which of its buffers.
+struct Binding {
+  std::optional<size_t> buffer;
+  uint64_t offset = 0;
 };
 
 struct LaunchPattern {
   std::optional<FootprintId> footprint;  // none: the host
   Dim3 grid;
+  bool listed = false;  // blocks and bytes are few enough to be listed
+  std::vector<Binding> bindings;
+  std::vector<uint64_t> buffer_bytes;
   std::vector<BufferAccess> buffers;
-  uint64_t last_used = 0;  // in steps of the table
+  std::vector<BufferRelations> relations;  // empty until they are asked for
+  uint64_t listed_ranges = 0;              // how many its lists by blocks hold
+  uint64_t last_used = 0;                  // in steps of the table
 };
 
 struct InternedLaunch {
@@ -96,6 +115,8 @@ class LaunchTable {
 
   const analysis::Footprint& footprint(FootprintId id) const { return footprints_.at(id).source; }
   const LaunchPattern& pattern(PatternId id) const { return patterns_.at(id); }
+  // relations() makes them at the first time; one for each buffer of the pattern.
+  const std::vector<BufferRelations>& relations(PatternId id) const;
   const InternedLaunch& launch(LaunchSlot slot) const { return launches_[slot]; }
   uint64_t interned() const { return next_launch_; }  // so far, the host's accesses left out
 
@@ -109,13 +130,17 @@ class LaunchTable {
   bool crowded() const;
   Dropped drop(const std::function<bool(LaunchSlot)>& live);
 
+  // effort() is as DependenceTracker's: what listing and binding footprints has cost.
+  uint64_t effort() const { return effort_; }
+
   const CacheUse& launch_use() const { return launch_use_; }
   const CacheUse& footprint_use() const { return footprint_use_; }
 
  private:
   // ParsedAccess is one access of a footprint; whole_buffer takes its bytes from the binding.
   struct ParsedAccess {
-    std::optional<isl::map> relation;
+    std::shared_ptr<AccessTemplate> source;  // null: there is none, or whole_buffer
+    std::vector<ByteRun> runs;               // see ParsedFootprint::has_runs
     bool whole_buffer = false;
   };
   struct ParsedArgument {
@@ -126,12 +151,11 @@ class LaunchTable {
   struct ParsedFootprint {
     analysis::Footprint source;
     std::vector<ParsedArgument> arguments;
+    bool listed = false;
+    bool has_runs =
+        false;          // they are kept until a pattern was bound, and listed again for the next
+    uint64_t runs = 0;  // of all accesses, where it is listed
     uint64_t last_used = 0;
-  };
-  // Binding is where one argument points within a pattern.
-  struct Binding {
-    std::optional<size_t> buffer;
-    uint64_t offset = 0;
   };
   struct Buffer {
     BufferSlot slot = 0;
@@ -139,21 +163,26 @@ class LaunchTable {
     std::vector<std::pair<LaunchSlot, uint64_t>> launches;  // that name it, and their serials
   };
 
-  Result<ParsedFootprint> parse(const analysis::Footprint& footprint) const;
+  Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
+  Status check(const ParsedFootprint& footprint) const;
+  static bool list(ParsedFootprint& footprint);
+  Result<std::shared_ptr<AccessTemplate>> template_of(const analysis::Footprint& footprint,
+                                                      const std::string& relation);
   std::optional<LaunchSlot> known_launch();
   InternedLaunch bound_launch(FootprintId footprint, std::span<const BoundArgument> arguments);
   InternedLaunch host_launch(std::span<const HostAccess> accesses);
   LaunchSlot add_launch(InternedLaunch launch);
   PatternId pattern_of(Words key, const std::function<LaunchPattern()>& make);
-  isl::map bound_access(const ParsedAccess& access, uint64_t offset, uint64_t buffer_bytes,
-                        const Dim3& grid) const;
-  LaunchPattern bind(FootprintId footprint, const std::vector<Binding>& bindings,
-                     const std::vector<uint64_t>& buffer_bytes) const;
-  LaunchPattern host_pattern(std::span<const HostAccess> accesses,
-                             const std::vector<BufferId>& buffers) const;
+  isl::map bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
+                        uint64_t offset, uint64_t buffer_bytes) const;
+  void bind(LaunchPattern& pattern);
+  void bind_listed(LaunchPattern& pattern);
+  std::vector<BufferRelations> bound_relations(const LaunchPattern& pattern) const;
+  static LaunchPattern host_pattern(std::span<const HostAccess> accesses,
+                                    const std::vector<BufferId>& buffers);
   void make_unreachable(LaunchSlot slot);
-  std::vector<LaunchSlot> drop_launches(const std::function<bool(LaunchSlot)>& live);
-  std::vector<PatternId> drop_patterns();
+  std::vector<LaunchSlot> drop_launches(const std::function<bool(LaunchSlot)>& live, bool heavy);
+  std::vector<PatternId> drop_patterns(bool heavy);
   void drop_footprints();
 
   const IslContext& context_;
@@ -167,8 +196,10 @@ class LaunchTable {
   std::unordered_map<FootprintId, ParsedFootprint> footprints_;
   std::unordered_multimap<size_t, FootprintId> footprint_by_hash_;
   FootprintId next_footprint_ = 0;
+  // Templates of relations with parameters, by their text; the others serve one footprint each.
+  std::unordered_map<std::string, std::weak_ptr<AccessTemplate>> templates_;
 
-  std::unordered_map<PatternId, LaunchPattern> patterns_;
+  mutable std::unordered_map<PatternId, LaunchPattern> patterns_;  // relations come when asked for
   std::unordered_map<Words, PatternId, WordsHash> pattern_by_key_;
   PatternId next_pattern_ = 0;
 
@@ -182,11 +213,15 @@ class LaunchTable {
 
   // How many of each are too many: the limits, or twice what the last drop() had to leave.
   static constexpr size_t most_unreachable = 1024;
+  static constexpr uint64_t most_listed_ranges = uint64_t{1} << 22;  // 64 MiB
   size_t most_unreachable_ = most_unreachable;
+  uint64_t most_listed_ranges_ = most_listed_ranges;
   size_t most_launches_ = limits_.launches;
   size_t most_patterns_ = limits_.footprints;
   size_t most_footprints_ = limits_.footprints;
 
+  uint64_t listed_ranges_ = 0;  // of all patterns
+  uint64_t effort_ = 0;
   CacheUse launch_use_;
   CacheUse footprint_use_;
   Words key_;  // of the launch being looked up: kept, so that a repeat launch allocates nothing

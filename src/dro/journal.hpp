@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -25,8 +26,20 @@ struct LaunchDetails {
   std::string passed_through;
 };
 
+// LaunchView is LaunchDetails without copies of their text.
+struct LaunchView {
+  std::string_view kernel;
+  Dim3 grid;
+  Dim3 block;
+  uint64_t stream = 0;
+  std::string_view passed_through;
+};
+
 // JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on
-// a thread of its own; the tracker's thread only appends. Destruction writes all that is left.
+// a thread of its own, some milliseconds later; others only append. Destruction writes all that is
+// left. A program that ends without it loses those milliseconds, and no line is ever cut by that
+// alone. All functions are thread-safe, but the pair of describe_launch() and what it describes
+// must not be parted by another thread's.
 class JournalWriter : public Observer {
  public:
   // open() creates (or truncates) `path` and writes the header. An error says why it cannot.
@@ -36,7 +49,7 @@ class JournalWriter : public Observer {
 
   // describe_launch() gives the details of the launch whose on_launch() or on_opaque_launch()
   // comes next: both end up in one line.
-  void describe_launch(const LaunchDetails& details);
+  void describe_launch(const LaunchView& launch);
 
   // note_check() writes what the footprint check found for one kernel.
   void note_check(const CheckRecord& check);

@@ -126,9 +126,13 @@ std::string footprint_text(FootprintId id, const analysis::Footprint& footprint)
   const analysis::LaunchShape& shape = footprint.shape;
   return fmt::format(
       "{{\"record\":\"footprint\",\"id\":{},\"kernel\":{},\"grid\":{},\"block\":{},"
-      "\"dynamic_shared_bytes\":{},\"shape_values\":{},\"arguments\":{}}}",
+      "\"dynamic_shared_bytes\":{},\"shape_values\":{},\"symbols\":{},\"arguments\":{}}}",
       id, quoted(footprint.kernel), extent_text(shape.grid), extent_text(shape.block),
       shape.dynamic_shared_bytes, numbers_text(shape.shape_values),
+      list_text(footprint.symbols,
+                [](const analysis::Symbol& symbol) {
+                  return fmt::format("[{},{}]", quoted(symbol.name), symbol.value);
+                }),
       list_text(footprint.arguments, argument_text));
 }
 

@@ -15,7 +15,7 @@
 
 namespace sluice::dro {
 
-constexpr int journal_version = 3;
+constexpr int journal_version = 4;
 
 // LaunchRecord is one launch: tracked where it has a footprint, else opaque to the tracker.
 struct LaunchRecord {

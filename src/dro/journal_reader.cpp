@@ -155,6 +155,9 @@ Result<std::pair<FootprintId, analysis::Footprint>> footprint_of(const JournalRe
     footprint.shape.block = extent_of(value.at("block"));
     footprint.shape.dynamic_shared_bytes = value.at("dynamic_shared_bytes").get<uint32_t>();
     footprint.shape.shape_values = value.at("shape_values").get<std::vector<uint64_t>>();
+    for (const json& symbol : value.at("symbols")) {
+      footprint.symbols.push_back({symbol.at(0).get<std::string>(), symbol.at(1).get<int64_t>()});
+    }
     for (const json& argument : value.at("arguments")) {
       footprint.arguments.push_back({access_of(argument, "reads"),
                                      access_of(argument, "may_writes"),

@@ -1,10 +1,13 @@
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <utility>
-#include <variant>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,92 +16,118 @@
 
 #include "base/log.hpp"
 #include "dro/journal.hpp"
+#include "dro/journal_batch.hpp"
 #include "dro/journal_format.hpp"
 
 namespace sluice::dro {
 namespace {
 
-// The tracker's thread waits once so many records are waiting to be written.
-constexpr size_t most_waiting = size_t{1} << 18;
+// Appending waits once so many words are waiting to be written.
+constexpr size_t most_waiting = size_t{1} << 22;
+// The writer is woken for so many; for fewer it looks again after a while, since waking a thread
+// costs more than a launch.
+constexpr size_t worth_waking = size_t{1} << 16;
+constexpr std::chrono::milliseconds while_busy(2);
 constexpr size_t batch_bytes = size_t{1} << 20;
 
-struct FootprintRecord {
-  FootprintId id;
-  analysis::Footprint footprint;
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
-struct EdgeTableRecord {
-  EdgeTableId id;
-  EdgeTable table;
-};
-// Record is what the tracker's thread hands over: text where that is cheap to make, else values.
-using Record =
-    std::variant<std::string, LaunchRecord, FootprintRecord, EdgeTableRecord, TaskRecord>;
-
-std::string text_of(Record& record) {
-  if (auto* text = std::get_if<std::string>(&record)) return std::move(*text);
-  if (auto* launch = std::get_if<LaunchRecord>(&record)) return launch_text(*launch);
-  if (auto* tasks = std::get_if<TaskRecord>(&record)) return task_text(*tasks);
-  if (auto* source = std::get_if<FootprintRecord>(&record)) {
-    return footprint_text(source->id, source->footprint);
-  }
-  const auto& source = std::get<EdgeTableRecord>(record);
-  return edge_table_text(source.id, source.table);
-}
 
 }  // namespace
 
 struct JournalWriter::State {
+  using Lock = std::unique_lock<std::mutex>;
+
   State(std::string file_path, int descriptor) : path(std::move(file_path)), file(descriptor) {}
 
-  void append(Record record);
+  // append() lets `add` put a record into the batch that waits.
+  template <class Add>
+  void append(Add&& add);
+  void append_line(std::string text) {
+    append([&](JournalBatch& batch) { batch.add_line(std::move(text)); });
+  }
+  uint32_t text_id(std::string_view text);
   void run();
+  void write(const JournalBatch& batch);
   void write_all(const std::string& bytes);
 
   const std::string path;
   const int file;
-  bool failed = false;         // writer thread only
-  LaunchDetails next_details;  // tracker's thread only
+  bool failed = false;                    // writer thread only
+  std::vector<std::string> texts = {""};  // writer thread only
 
-  std::mutex mutex;
-  std::condition_variable work;  // there are records, or the end has come
+  std::mutex mutex;              // guards all that follows
+  std::condition_variable work;  // the writer sleeps and there is work, or there is much of it
   std::condition_variable done;  // a batch has been written
-  std::vector<Record> waiting;
+  JournalBatch waiting;
+  JournalBatch::LaunchHead next_launch;  // as describe_launch() left it
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> text_ids = {{"", 0}};
+  bool asleep = false;  // the writer, until it is woken
+  int flushing = 0;     // flush() calls that wait
   bool writing = false;
   bool ending = false;
   std::thread thread;
 };
 
-void JournalWriter::State::append(Record record) {
-  std::unique_lock lock(mutex);
-  done.wait(lock, [this] { return waiting.size() < most_waiting; });
-  waiting.push_back(std::move(record));
-  if (waiting.size() == 1) work.notify_one();
+template <class Add>
+void JournalWriter::State::append(Add&& add) {
+  Lock lock(mutex);
+  if (waiting.size() >= most_waiting) {
+    done.wait(lock, [this] { return waiting.size() < most_waiting; });
+  }
+  const size_t before = waiting.size();
+  add(waiting);
+  const bool much = before < worth_waking && waiting.size() >= worth_waking;
+  if (much || std::exchange(asleep, false)) work.notify_one();
 }
 
+// text_id() numbers a text and hands new ones to the writer.
+uint32_t JournalWriter::State::text_id(std::string_view text) {
+  const auto known = text_ids.find(text);
+  if (known != text_ids.end()) return known->second;
+  const auto id = static_cast<uint32_t>(text_ids.size());
+  text_ids.emplace(text, id);
+  waiting.add_text(std::string(text));
+  return id;
+}
+
+// The writer sleeps once nothing came for a while; until then it looks now and again, so that a
+// program that launches all the time never has to wake it.
 void JournalWriter::State::run() {
-  std::vector<Record> batch;
-  std::string bytes;
-  std::unique_lock lock(mutex);
+  JournalBatch batch;
+  Lock lock(mutex);
   while (true) {
-    work.wait(lock, [this] { return !waiting.empty() || ending; });
-    if (waiting.empty()) return;
+    const auto enough = [this] { return waiting.size() >= worth_waking || ending || flushing > 0; };
+    work.wait_for(lock, while_busy, enough);
+    if (waiting.empty()) {
+      if (ending) return;
+      asleep = true;
+      work.wait(lock, [this] { return !waiting.empty() || ending; });
+      asleep = false;
+      continue;
+    }
     std::swap(batch, waiting);
     writing = true;
     lock.unlock();
-    for (Record& record : batch) {
-      bytes += sealed(text_of(record)) + '\n';
-      if (bytes.size() >= batch_bytes) {
-        write_all(bytes);
-        bytes.clear();
-      }
-    }
-    write_all(bytes);
-    bytes.clear();
+    write(batch);
     batch.clear();
     lock.lock();
     writing = false;
     done.notify_all();
   }
+}
+
+void JournalWriter::State::write(const JournalBatch& batch) {
+  std::string bytes;
+  batch.for_each_line(texts, [&](const std::string& line) {
+    bytes += sealed(line) + '\n';
+    if (bytes.size() < batch_bytes) return;
+    write_all(bytes);
+    bytes.clear();
+  });
+  write_all(bytes);
 }
 
 void JournalWriter::State::write_all(const std::string& bytes) {
@@ -132,7 +161,7 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& pa
   pthread_sigmask(SIG_SETMASK, &all, &before);
   state->thread = std::thread([shared] { shared->run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  state->append(header_text({rule, program}));
+  state->append_line(header_text({rule, program}));
   errno = saved_errno;
   return std::unique_ptr<JournalWriter>(new JournalWriter(std::move(state)));
 }
@@ -149,68 +178,80 @@ JournalWriter::~JournalWriter() {
   ::close(state_->file);
 }
 
-void JournalWriter::describe_launch(const LaunchDetails& details) {
-  state_->next_details = details;
+void JournalWriter::describe_launch(const LaunchView& launch) {
+  const std::lock_guard lock(state_->mutex);
+  JournalBatch::LaunchHead& next = state_->next_launch;
+  next.kernel = state_->text_id(launch.kernel);
+  next.reason = launch.passed_through.empty() ? 0 : state_->text_id(launch.passed_through);
+  next.grid = launch.grid;
+  next.block = launch.block;
+  next.stream = launch.stream;
 }
 
 void JournalWriter::note_check(const CheckRecord& check) {
-  state_->append(check_text(check));
+  state_->append_line(check_text(check));
 }
 
 void JournalWriter::note_tasks(TaskRecord tasks) {
-  state_->append(std::move(tasks));
+  state_->append([&](JournalBatch& batch) { batch.add_tasks(std::move(tasks)); });
 }
 
 void JournalWriter::flush() {
-  std::unique_lock lock(state_->mutex);
+  State::Lock lock(state_->mutex);
+  ++state_->flushing;
+  state_->work.notify_one();
   state_->done.wait(lock, [this] { return state_->waiting.empty() && !state_->writing; });
+  --state_->flushing;
 }
 
 void JournalWriter::on_buffer_created(BufferId buffer, uint64_t bytes) {
-  state_->append(buffer_text(buffer, bytes));
+  state_->append_line(buffer_text(buffer, bytes));
 }
 
 void JournalWriter::on_buffer_destroyed(BufferId buffer) {
-  state_->append(free_text(buffer));
+  state_->append_line(free_text(buffer));
 }
 
 void JournalWriter::on_footprint(FootprintId id, const analysis::Footprint& footprint) {
-  state_->append(FootprintRecord{id, footprint});
+  state_->append([&](JournalBatch& batch) { batch.add_footprint(id, footprint); });
 }
 
 void JournalWriter::on_edge_table(EdgeTableId id, const EdgeTable& table) {
-  state_->append(EdgeTableRecord{id, table});
+  state_->append([&](JournalBatch& batch) { batch.add_edges(id, table); });
 }
 
 void JournalWriter::on_dro(const Dro& dro) {
-  state_->append(dro_text(dro));
+  state_->append_line(dro_text(dro));
 }
 
 void JournalWriter::on_launch(const LaunchEntry& entry, InternedId interned,
                               std::span<const Dependence> dependences) {
-  LaunchRecord record{
-      entry.number, std::exchange(state_->next_details, {}),          entry.footprint,
-      interned,     {entry.arguments.begin(), entry.arguments.end()}, {}};
-  record.dependences.reserve(dependences.size());
-  for (const Dependence& dependence : dependences) {
-    record.dependences.emplace_back(dependence.master, dependence.dro->id);
-  }
-  state_->append(std::move(record));
+  state_->append([&](JournalBatch& batch) {
+    JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
+    head.number = entry.number;
+    head.tracked = true;
+    head.footprint = entry.footprint;
+    head.interned = interned;
+    batch.add_launch(head, entry.arguments, dependences);
+  });
 }
 
 void JournalWriter::on_opaque_launch(LaunchNumber number, const std::string& reason) {
-  LaunchRecord record{number, std::exchange(state_->next_details, {}), std::nullopt, 0, {}, {}};
-  record.details.passed_through = reason.empty() ? "no reason was given" : reason;
-  state_->append(std::move(record));
+  state_->append([&](JournalBatch& batch) {
+    JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
+    head.number = number;
+    head.reason = state_->text_id(reason.empty() ? "no reason was given" : reason);
+    batch.add_launch(head, {}, {});
+  });
 }
 
 void JournalWriter::on_host_write(BufferId buffer, uint64_t begin, uint64_t end) {
-  state_->append(host_write_text(buffer, begin, end));
+  state_->append_line(host_write_text(buffer, begin, end));
 }
 
 void JournalWriter::on_warning(const std::string& text) {
   log::warning("{}", text);
-  state_->append(warning_text(text));
+  state_->append_line(warning_text(text));
 }
 
 }  // namespace sluice::dro

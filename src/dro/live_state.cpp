@@ -6,39 +6,16 @@
 namespace sluice::dro {
 namespace {
 
-bool same_hull(const std::optional<ByteRange>& a, const std::optional<ByteRange>& b) {
-  if (!a || !b) return !a && !b;
-  return a->first == b->first && a->last == b->last;
-}
-
-bool equal(const LiveBytes& a, const LiveBytes& b) {
-  return same_hull(a.write_hull, b.write_hull) && same_hull(a.read_hull, b.read_hull) &&
-         yes(a.writes.is_equal(b.writes)) && yes(a.last_writes.is_equal(b.last_writes)) &&
-         yes(a.fresh_writes.is_equal(b.fresh_writes)) && yes(a.reads.is_equal(b.reads));
-}
-
-// keep_without() takes `gone` from `bytes`. Where isl gives up, the bytes stay live: that orders
-// more than needed, never less.
-void keep_without(isl::set& bytes, const isl::set& gone) {
-  const isl::set rest = coalesced(bytes.subtract(gone));
-  if (!rest.is_null()) bytes = rest;
-}
-
-void update_hulls(LiveBytes& live) {
-  live.write_hull = hull(live.writes);
-  live.read_hull = hull(live.reads);
-}
-
 void update_superseded(LiveState& state) {
   state.superseded = std::all_of(
       state.buffers.begin(), state.buffers.end(),
-      [](const LiveBytes& live) { return yes(live.last_writes.is_empty()) && !live.read_hull; });
+      [](const LiveBytes& live) { return live.last_writes.empty() && live.reads.empty(); });
 }
 
 uint64_t hull_hash(const LiveState& state) {
   Words words;
   for (const LiveBytes& live : state.buffers) {
-    for (const auto& hull : {live.write_hull, live.read_hull}) {
+    for (const auto& hull : {live.writes.hull(), live.reads.hull()}) {
       words.push_back(hull ? static_cast<uint64_t>(hull->first) : UINT64_MAX);
       words.push_back(hull ? static_cast<uint64_t>(hull->last) : UINT64_MAX);
     }
@@ -49,7 +26,7 @@ uint64_t hull_hash(const LiveState& state) {
 }  // namespace
 
 std::optional<ByteRange> LiveBytes::hull() const {
-  return joined(write_hull, read_hull);
+  return joined(writes.hull(), reads.hull());
 }
 
 bool LiveState::retired() const {
@@ -57,38 +34,32 @@ bool LiveState::retired() const {
                      [](const LiveBytes& live) { return live.empty(); });
 }
 
-LiveState intact_state(const IslContext& context, const LaunchPattern& pattern, Rule rule) {
+LiveState intact_state(const LaunchPattern& pattern, Rule rule) {
   LiveState state;
   for (const BufferAccess& access : pattern.buffers) {
-    const isl::set& written = access.written_bytes;
-    const isl::set reads = rule == Rule::exact ? access.read_bytes : empty_bytes(context);
-    state.buffers.push_back({written, written, written, reads, {}, {}});
-    update_hulls(state.buffers.back());
+    const ByteSet& written = access.written_bytes;
+    state.buffers.push_back(
+        {written, written, written, rule == Rule::exact ? access.read_bytes : ByteSet()});
   }
   return state;
 }
 
-void retire(LiveBytes& live, const BufferAccess& later, Rule rule) {
+void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule) {
   if (rule == Rule::buffer) {
-    if (!later.written_hull) return;
-    live.writes = live.last_writes = live.fresh_writes = live.writes.subtract(live.writes);
-    update_hulls(live);
+    if (!later.written_bytes.empty()) live.writes = live.last_writes = live.fresh_writes = {};
     return;
   }
-  if (later.written_hull) {
-    keep_without(live.writes, later.must_written_bytes);
-    keep_without(live.last_writes, later.written_bytes);
-    keep_without(live.fresh_writes, later.written_bytes);
-    keep_without(live.reads, later.written_bytes);
-  }
-  if (later.read_hull) keep_without(live.fresh_writes, later.read_bytes);
-  update_hulls(live);
+  live.writes = live.writes.without(later.must_written_bytes, context);
+  live.last_writes = live.last_writes.without(later.written_bytes, context);
+  live.fresh_writes =
+      live.fresh_writes.without(later.written_bytes, context).without(later.read_bytes, context);
+  live.reads = live.reads.without(later.written_bytes, context);
 }
 
 LiveStateTable::States& LiveStateTable::states_of(PatternId pattern) {
   const auto [place, added] = states_.try_emplace(pattern);
   if (added) {
-    LiveState intact = intact_state(context_, launches_.pattern(pattern), rule_);
+    LiveState intact = intact_state(launches_.pattern(pattern), rule_);
     const uint64_t hash = hull_hash(intact);
     add(place->second, std::move(intact), hash);
   }
@@ -106,6 +77,16 @@ const LiveState& LiveStateTable::state(PatternId pattern, uint32_t number) {
   return states_of(pattern).by_number.at(number);
 }
 
+bool LiveStateTable::equal(const LiveState& a, const LiveState& b) const {
+  return std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(),
+                    [this](const LiveBytes& x, const LiveBytes& y) {
+                      return x.writes.equals(y.writes, context_) &&
+                             x.last_writes.equals(y.last_writes, context_) &&
+                             x.fresh_writes.equals(y.fresh_writes, context_) &&
+                             x.reads.equals(y.reads, context_);
+                    });
+}
+
 uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
   if (state.retired()) return retired;
   States& known = states_of(pattern);
@@ -114,10 +95,7 @@ uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
   uint32_t found = retired;
   for (auto it = begin; it != end; ++it) {
     const LiveState& candidate = known.by_number.at(it->second);
-    if (std::equal(candidate.buffers.begin(), candidate.buffers.end(), state.buffers.begin(),
-                   equal)) {
-      found = std::min(found, it->second);
-    }
+    if (equal(candidate, state)) found = std::min(found, it->second);
   }
   if (found != retired) return found;
   update_superseded(state);

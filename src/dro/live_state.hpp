@@ -31,8 +31,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dro/byte_set.hpp"
 #include "dro/interning.hpp"
-#include "dro/relations.hpp"
 #include "dro/types.hpp"
 
 namespace sluice::dro {
@@ -40,14 +40,12 @@ namespace sluice::dro {
 // LiveBytes are the live bytes of one buffer, as above; `last_writes` are those of `writes` that
 // no later launch claimed. Each holds the next: writes, last_writes, fresh_writes.
 struct LiveBytes {
-  isl::set writes;
-  isl::set last_writes;
-  isl::set fresh_writes;
-  isl::set reads;
-  std::optional<ByteRange> write_hull;
-  std::optional<ByteRange> read_hull;
+  ByteSet writes;
+  ByteSet last_writes;
+  ByteSet fresh_writes;
+  ByteSet reads;
 
-  bool empty() const { return !write_hull && !read_hull; }
+  bool empty() const { return writes.empty() && reads.empty(); }
   // hull() is the smallest range that holds both.
   std::optional<ByteRange> hull() const;
 };
@@ -60,13 +58,13 @@ struct LiveState {
 };
 
 // intact_state() is the state of a launch that has just run. Rule::buffer keeps no reads.
-LiveState intact_state(const IslContext& context, const LaunchPattern& pattern, Rule rule);
+LiveState intact_state(const LaunchPattern& pattern, Rule rule);
 
 // retire() changes one buffer's live bytes by a later launch's access to the same buffer.
-void retire(LiveBytes& live, const BufferAccess& later, Rule rule);
+void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule);
 
 // LiveStateTable numbers the states of each pattern in the order in which they were first seen;
-// number 0 is intact. Equality is isl's, so the set stays finite where programs repeat.
+// number 0 is intact. Equality is that of sets, so the states stay finite where programs repeat.
 class LiveStateTable {
  public:
   static constexpr uint32_t retired = UINT32_MAX;
@@ -94,6 +92,7 @@ class LiveStateTable {
     uint32_t next = 0;
   };
   States& states_of(PatternId pattern);
+  bool equal(const LiveState& a, const LiveState& b) const;
   static uint32_t add(States& states, LiveState state, uint64_t hash);
 
   const IslContext& context_;

@@ -10,6 +10,9 @@ namespace {
 // named as masters, because a read may see their bytes.
 constexpr uint64_t most_superseded = 64;
 
+// What it takes to see that two launches touch no common bytes.
+constexpr uint64_t effort_of_a_look = 16;
+
 // So many transitions are searched one by one.
 constexpr size_t few_transitions = 16;
 
@@ -50,9 +53,14 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot sla
                                     ? PatternPair::none
                                     : static_cast<uint32_t>(place - later.buffers.begin()));
   }
-  const PairResult& result = builder_.resolve(pair);
   Transition transition;
   transition.state = state;
+  effort_ += effort_of_a_look;
+  if (builder_.are_apart(pair)) {
+    transition.next = state;
+    return transition;
+  }
+  const PairResult& result = builder_.resolve(pair);
   if (result.hazards.any()) transition.dro = make_dro(from, slave, result);
   transition.next = state_id(from.launch, result.next_state);
   return transition;

@@ -17,7 +17,7 @@ namespace sluice::dro {
 // DroRecord is a DRO with what only its engine knows. Where one side is the host it has hazards and
 // buffers, and no number and no edges.
 struct DroRecord : Dro {
-  isl::map relation;  // { B[slave] -> B[master] }
+  isl::map relation;  // as PairResult's
   uint64_t edge_count = 0;
   bool host_master = false;
   mutable bool used = false;  // it was met before
@@ -62,8 +62,8 @@ class RuleEngine {
   void retire_all() { live_.clear(); }
 
   uint64_t dro_count() const { return next_dro_; }
-  // composed() is how many pairs of launches isl was asked about.
-  uint64_t composed() const { return builder_.use().misses; }
+  // effort() is as DependenceTracker's: what finding dependences has cost.
+  uint64_t effort() const { return effort_ + builder_.effort(); }
 
   // live() is whether anything of a launch is live. crowded() says that drop() should be called:
   // with what the launch table dropped it forgets what belonged to that and, where there is too
@@ -127,6 +127,7 @@ class RuleEngine {
   std::deque<State> states_;
   std::vector<StateId> free_states_;
   size_t transition_count_ = 0;
+  uint64_t effort_ = 0;
   // The limits, or twice what the last drop() had to leave.
   size_t most_states_;
   size_t most_transitions_ = 4 * most_states_;

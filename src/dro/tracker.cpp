@@ -148,8 +148,8 @@ const EdgeTable& DependenceTracker::edge_table(EdgeTableId id) const {
   return state_->tables.table(id);
 }
 
-uint64_t DependenceTracker::pairs_composed() const {
-  return state_->engine.composed();
+uint64_t DependenceTracker::effort() const {
+  return state_->engine.effort() + state_->launches.effort();
 }
 
 const DependenceTracker::Counters& DependenceTracker::counters() const {

@@ -24,8 +24,8 @@ struct Kernel {
   std::unique_ptr<KernelModel> model;  // null: failure says why
   std::string failure;
   FootprintCache footprints;
-  uint64_t launches_followed = 0;
-  uint64_t pairs_composed = 0;           // pairs that isl was asked about at those launches
+  uint64_t effort = 0;                   // what following those launches has cost the tracker
+  uint64_t effort_allowed = 0;           // what it may cost, from what was launched
   std::unordered_set<std::string> told;  // reasons that the log has had already
 };
 

@@ -15,17 +15,18 @@ namespace {
 // submit to it and nothing may stay behind for the device's thread.
 void* const per_thread_stream = reinterpret_cast<void*>(2);
 
-// A pair of launches costs isl some milliseconds, which pays where launches repeat. Where each is
-// new and meets all before it, their cost grows without end; the counts, unlike times, are the same
-// in every run.
-constexpr uint64_t most_pairs_unrepaid = 96;
-constexpr uint64_t most_pairs_per_launch = 2;
+// Following launches that were not seen before costs time, which pays where they repeat or where
+// they are long. What a kernel's launches may cost is counted in the tracker's steps: so many from
+// the start, so many for each launch and so many for its threads, which is about as long as the
+// launch itself takes. Counts, unlike times, are the same in every run.
+constexpr uint64_t effort_to_start = 2'500'000;
+constexpr uint64_t effort_per_launch = 16'384;
+constexpr uint64_t threads_per_effort = 16;
 const char* const never_repeats =
     "its dependences are new at nearly every launch, so finding them costs more than it gains";
 
 bool is_worth_following(const Kernel& kernel) {
-  return kernel.pairs_composed <=
-         most_pairs_unrepaid + most_pairs_per_launch * kernel.launches_followed;
+  return kernel.effort <= effort_to_start + kernel.effort_allowed;
 }
 
 }  // namespace
@@ -229,10 +230,11 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   if (!code.failure.empty()) tell(*function.kernel, code.failure);
   describe(call, function.kernel->name, code.failure);
   dependences_.clear();
-  const uint64_t composed_before = tracker_.pairs_composed();
+  const uint64_t effort_before = tracker_.effort();
   tracker_.launch({number, footprint_->id, arguments_}, dependences_);
-  ++function.kernel->launches_followed;
-  function.kernel->pairs_composed += tracker_.pairs_composed() - composed_before;
+  function.kernel->effort += tracker_.effort() - effort_before;
+  function.kernel->effort_allowed +=
+      effort_per_launch + call.grid.count() * call.block.count() / threads_per_effort;
   if (!code.failure.empty()) {
     if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
     close_window();

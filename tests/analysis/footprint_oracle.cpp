@@ -12,6 +12,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
+#include "analysis/symbolic_footprint.hpp"
 #include "ptx/parser.hpp"
 
 namespace sluice::analysis::testing {
@@ -91,8 +92,8 @@ KernelAnalysis& analysis_of(const std::string& kernel) {
 
 Footprint footprint_of(const std::string& kernel, const Dim3& grid, const Dim3& block,
                        std::vector<uint64_t> shape) {
-  return analysis_of(kernel).footprint(
-      {.grid = grid, .block = block, .shape_values = std::move(shape)});
+  return closed(analysis_of(kernel).footprint(
+      {.grid = grid, .block = block, .shape_values = std::move(shape)}));
 }
 
 void expect_exact(const std::string& kernel, const Dim3& grid, const Dim3& block,

@@ -132,7 +132,7 @@ TEST(Tracker, FootprintsThatAreEqualShareOneNumberAndBadOnesAreRefused) {
   EXPECT_THAT(error("{ B[x] -> A[o] : o = x }"),
               HasSubstr("not a relation from three block indices"));
   EXPECT_THAT(error("[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }"),
-              HasSubstr("not a relation"));
+              HasSubstr("no value for n"));
   EXPECT_THAT(error("{ B[x, y, z] -> A[o] : o = x }"),
               HasSubstr("blocks outside the grid (4, 1, 1)"));
   Footprint opaque = write_all;

@@ -78,14 +78,15 @@ class FakeKernels {
     opaque.signature = {.kernel = "opaque"};
     opaque.run = run_nothing;
     opaque.footprint = [](const analysis::LaunchShape& shape) {
-      return analysis::Footprint{"opaque", shape, {}, "it follows a pointer"};
+      return analysis::Footprint{
+          .kernel = "opaque", .shape = shape, .opaque_reason = "it follows a pointer"};
     };
 
     FakeKernel& unused = kernels_["unused"];
     unused.signature = {"unused", {{"p", 0, 8}}, 8, {{"p", 0, 8}}, {}};
     unused.run = run_nothing;
     unused.footprint = [](const analysis::LaunchShape& shape) {
-      return analysis::Footprint{"unused", shape, {{}}, ""};
+      return analysis::Footprint{.kernel = "unused", .shape = shape, .arguments = {{}}};
     };
 
     FakeKernel& unmodelled = kernels_["unmodelled"];

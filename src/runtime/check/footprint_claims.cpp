@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dro/access_template.hpp"
 #include "dro/relations.hpp"
 
 namespace sluice::runtime {
@@ -117,11 +118,12 @@ std::vector<isl::set> pieces_with_bytes_last(const isl::set& bytes) {
   return pieces;
 }
 
-Status read(const analysis::Access& access, const Dim3& grid, std::optional<RelationRuns>& relation,
-            bool& any) {
+Status read(const analysis::Footprint& footprint, const analysis::Access& access,
+            std::optional<RelationRuns>& relation, bool& any) {
   if (access.precision == analysis::Precision::whole_buffer) any = true;
   if (access.relation.empty() || access.precision == analysis::Precision::whole_buffer) return {};
-  Result<RelationRuns> runs = RelationRuns::create(access.relation, grid);
+  Result<RelationRuns> runs =
+      RelationRuns::create(access.relation, footprint.symbols, footprint.shape.grid);
   if (!runs) return tl::unexpected(runs.error());
   relation = std::move(*runs);
   return {};
@@ -129,9 +131,13 @@ Status read(const analysis::Access& access, const Dim3& grid, std::optional<Rela
 
 }  // namespace
 
-Result<RelationRuns> RelationRuns::create(const std::string& text, const Dim3& grid) {
+Result<RelationRuns> RelationRuns::create(const std::string& text,
+                                          std::span<const analysis::Symbol> symbols,
+                                          const Dim3& grid) {
   dro::IslContext context;
-  const Result<isl::map> relation = dro::parse_access(context, text, grid);
+  const auto source = dro::AccessTemplate::read(context, text, symbols);
+  if (!source) return tl::unexpected(source.error());
+  const Result<isl::map> relation = (*source)->at(context, symbols, grid);
   if (!relation) return tl::unexpected(relation.error());
   const dro::IslContext::Budget budget(context, operation_budget);
   const isl::map one_block(context.get(),
@@ -174,9 +180,9 @@ Result<std::unique_ptr<FootprintClaims>> FootprintClaims::create(
   for (const analysis::ArgumentFootprint& source : footprint.arguments) {
     Argument argument;
     for (const Status& status :
-         {read(source.reads, claims->grid_, argument.reads, argument.reads_any),
-          read(source.may_writes, claims->grid_, argument.may_writes, argument.writes_any),
-          read(source.must_writes, claims->grid_, argument.must_writes, argument.writes_any)}) {
+         {read(footprint, source.reads, argument.reads, argument.reads_any),
+          read(footprint, source.may_writes, argument.may_writes, argument.writes_any),
+          read(footprint, source.must_writes, argument.must_writes, argument.writes_any)}) {
       if (!status) return tl::unexpected(status.error());
     }
     claims->arguments_.push_back(std::move(argument));

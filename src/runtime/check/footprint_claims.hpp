@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,10 @@ struct BlockIndex {
 // of one block. Thread-safe.
 class RelationRuns {
  public:
-  // An error where the text is no relation of this grid or isl cannot generate loops for it.
-  static Result<RelationRuns> create(const std::string& relation, const Dim3& grid);
+  // `symbols` are the footprint's. An error where the text is no relation of this grid or isl
+  // cannot generate loops for it.
+  static Result<RelationRuns> create(const std::string& relation,
+                                     std::span<const analysis::Symbol> symbols, const Dim3& grid);
   ByteRuns of(const BlockIndex& block) const;
 
  private:

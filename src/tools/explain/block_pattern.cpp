@@ -350,7 +350,7 @@ ByteRuns total_of(const dro::IslContext& context, const isl::map& relation) {
       isl::map::from_domain_and_range(one_block(context, {}), dro::coalesced(bytes));
   char* text = isl_map_to_str(together.get());
   if (text == nullptr) return {};
-  const auto runs = RelationRuns::create(text, Dim3{});
+  const auto runs = RelationRuns::create(text, {}, Dim3{});
   std::free(text);
   return runs ? runs->of({}) : ByteRuns{};
 }
@@ -403,7 +403,7 @@ Result<AccessPicture> picture_of(const std::string& text, const Dim3& grid) {
   AccessPicture picture;
   picture.nothing = dro::yes(relation->is_empty());
   if (picture.nothing) return picture;
-  const Result<RelationRuns> runs = RelationRuns::create(text, grid);
+  const Result<RelationRuns> runs = RelationRuns::create(text, {}, grid);
   if (!runs) return tl::unexpected(runs.error());
   picture.block = example_block(context, *relation, grid);
   take_pattern(context, *relation, BlockBytes(context, *relation, *runs, grid, picture.block), grid,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/kernel_analysis.hpp"
+#include "analysis/symbolic_footprint.hpp"
 #include "tools/explain/advice.hpp"
 #include "tools/explain/example_shape.hpp"
 #include "tools/explain/signature.hpp"
@@ -184,7 +185,7 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
     const std::string name = slot_of(signature.shape_scalars[i], signature.parameters, text).name;
     numbers.push_back({name.substr(0, name.find(" (")), shape->shape_values[i]});
   }
-  const Footprint footprint = (*analysis)->footprint(*shape);
+  const Footprint footprint = analysis::closed((*analysis)->footprint(*shape));
   if (!footprint.opaque()) {
     writer.sentence(shape_text(*shape, numbers, choice.origin));
   }
@@ -212,7 +213,7 @@ std::string Explainer::footprint(const Footprint& footprint, const std::string& 
     for (size_t i = 0; i < footprint.arguments.size(); ++i)
       pointers.push_back({fmt::format("pointer argument {}", i), {}});
   }
-  write_footprint(writer, footprint, pointers, {});
+  write_footprint(writer, analysis::closed(footprint), pointers, {});
   return writer.take();
 }
 

@@ -1,0 +1,159 @@
+// Lists of bytes and of edges, against isl and against enumeration.
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "dro/access_template.hpp"
+#include "dro/block_bytes.hpp"
+#include "dro/brute_force.hpp"
+#include "dro/byte_set.hpp"
+#include "dro/edge_drawing.hpp"
+#include "dro/edge_forms.hpp"
+
+namespace sluice::dro::testing {
+namespace {
+
+std::vector<std::set<long>> bytes_of(const dro::BlockBytes& listed) {
+  std::vector<std::set<long>> blocks(listed.blocks());
+  for (uint32_t block = 0; block < listed.blocks(); ++block) {
+    for (const ByteRange& range : listed.of(block)) {
+      for (int64_t byte = range.first; byte <= range.last; ++byte)
+        blocks[block].insert(byte);
+    }
+  }
+  return blocks;
+}
+
+ByteIntervals random_intervals(Generator& random) {
+  std::vector<ByteRange> ranges;
+  for (long i = random.pick(0, 12); i > 0; --i) {
+    const long first = random.pick(0, 60);
+    ranges.push_back({first, first + random.pick(0, 6)});
+  }
+  return ByteIntervals(std::move(ranges));
+}
+
+TEST(Listing, OfRandomAccessesIsWhatTheirBlocksTouch) {
+  const IslContext context;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    Generator generator(seed);
+    const RandomKernel kernel = generator.kernel(1, 64);
+    const Dim3& grid = kernel.footprint.shape.grid;
+    const std::string& text = kernel.footprint.arguments[0].reads.relation;
+    if (text.empty()) continue;
+    const auto source = AccessTemplate::read(context, text, {});
+    ASSERT_TRUE(source) << text;
+    std::vector<ByteRun> runs;
+    ASSERT_TRUE((*source)->list({}, grid, 1 << 16, runs)) << text;
+    const dro::BlockBytes listed(static_cast<uint32_t>(grid.count()), runs);
+    EXPECT_EQ(bytes_of(listed), kernel.arguments[0].reads) << "seed " << seed << ": " << text;
+  }
+}
+
+TEST(Listing, OfAFamilyIsThatOfEachOfItsValues) {
+  const IslContext context;
+  const std::string text =
+      "[n, p] -> { B[x, y, z] -> A[o] : 0 <= x < 6 and 0 <= y < 5 and z = 0 and exists (e: 0 <= e "
+      "< 4 and 4x + e > p and 8x + 2e <= 64 and 4 n (4x + e) <= o < 4 n (4x + e) + 4) or (z = 0 "
+      "and y = 0 and 0 <= x < 6 and 4p <= o < 4p + 4 and (x + p) mod 3 = 1) }";
+  // n is a coefficient, so it is put in as text; p stays a parameter.
+  std::string in_p = text;
+  for (size_t at = in_p.find(" n "); at != std::string::npos; at = in_p.find(" n "))
+    in_p.replace(at, 3, " * 10 * ");
+  const Dim3 grid{6, 5, 1};
+  std::vector<analysis::Symbol> symbols = {{"n", 10}, {"p", 0}};
+  const auto family = AccessTemplate::read(context, in_p, symbols);
+  ASSERT_TRUE(family) << family.error().line();
+  for (int64_t p = 0; p < 26; ++p) {
+    symbols[1].value = p;
+    std::vector<ByteRun> runs;
+    ASSERT_TRUE((*family)->list(symbols, grid, 1 << 16, runs));
+    const dro::BlockBytes listed(30, runs);
+    const auto relation = (*family)->at(context, symbols, grid);
+    ASSERT_TRUE(relation) << relation.error().line();
+    EXPECT_EQ(isl_map_dim(relation->get(), isl_dim_param), 0);
+    const ByteIntervals all = listed.all();
+    EXPECT_TRUE(yes(set_of(context, all).is_equal(relation->range()))) << "p = " << p;
+    for (uint32_t block = 0; block < 30; ++block) {
+      const isl::set one(context.get(), "{ B[" + std::to_string(block % 6) + ", " +
+                                            std::to_string(block / 6) + ", 0] }");
+      const auto bytes = listed.of(block);
+      const ByteIntervals row(std::vector<ByteRange>(bytes.begin(), bytes.end()));
+      EXPECT_TRUE(yes(set_of(context, row).is_equal(relation->intersect_domain(one).range())))
+          << "p = " << p << ", block " << block;
+    }
+  }
+}
+
+TEST(Listing, EndsAtItsLimitsAndAtBlocksOutsideTheGrid) {
+  const IslContext context;
+  const auto source = AccessTemplate::read(context, chunks(100, 8, 8), {});
+  ASSERT_TRUE(source);
+  std::vector<ByteRun> runs;
+  EXPECT_TRUE((*source)->list({}, {100, 1, 1}, 1000, runs));
+  EXPECT_EQ(runs.size(), 100u);
+  EXPECT_FALSE((*source)->list({}, {100, 1, 1}, 50, runs));
+  EXPECT_FALSE((*source)->list({}, {99, 1, 1}, 1000, runs));
+}
+
+TEST(Listing, AFootprintMustGiveAValueToEveryParameter) {
+  const IslContext context;
+  const auto source =
+      AccessTemplate::read(context, "[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }", {});
+  ASSERT_FALSE(source);
+  EXPECT_NE(source.error().what.find("no value for n"), std::string::npos);
+}
+
+TEST(Listing, SetsOfBytesObeyTheSameRulesAsIsls) {
+  const IslContext context;
+  Generator random(7);
+  for (int round = 0; round < 300; ++round) {
+    const ByteIntervals a = random_intervals(random), b = random_intervals(random);
+    const isl::set for_a = set_of(context, a), for_b = set_of(context, b);
+    ASSERT_EQ(ByteSet(for_a).hull(), a.hull());
+    EXPECT_EQ(a.meets(b), !yes(for_a.intersect(for_b).is_empty()));
+    EXPECT_TRUE(yes(set_of(context, a.without(b)).is_equal(for_a.subtract(for_b))));
+    // The same through ByteSet, with one side listed and one not.
+    const ByteSet listed(a), unlisted(for_b);
+    EXPECT_EQ(listed.meets(unlisted, context), a.meets(b));
+    EXPECT_TRUE(listed.without(unlisted, context).equals(ByteSet(a.without(b)), context));
+    EXPECT_EQ(listed.equals(unlisted, context), a == b);
+  }
+}
+
+// The tracker draws small launches from lists; what isl composes and draws for them is the same.
+TEST(Listing, EdgesAreTheTableThatIslDraws) {
+  IslContext context;
+  std::map<EdgeForm, int> forms;
+  for (uint32_t seed = 0; seed < 150; ++seed) {
+    Generator generator(seed);
+    const RandomKernel master = generator.kernel(1, 64), slave = generator.kernel(1, 64);
+    const std::string& writes = master.footprint.arguments[0].must_writes.relation;
+    const std::string& reads = slave.footprint.arguments[0].reads.relation;
+    if (writes.empty() || reads.empty()) continue;
+    const Dim3 &from = master.footprint.shape.grid, &to = slave.footprint.shape.grid;
+    const auto lister = [&](const std::string& text, const Dim3& grid) {
+      std::vector<ByteRun> runs;
+      EXPECT_TRUE((*AccessTemplate::read(context, text, {}))->list({}, grid, 1 << 16, runs));
+      return dro::BlockBytes(static_cast<uint32_t>(grid.count()), runs);
+    };
+    const dro::BlockBytes earlier = lister(writes, from), later = lister(reads, to);
+    EdgeRows rows(from, to);
+    ASSERT_TRUE(rows.add(later, earlier, ByteIntervals({{0, 40}}), 1 << 16));
+    EdgeTable listed = std::move(rows).table();
+    const isl::map edges = isl::map(context.get(), reads)
+                               .apply_range(isl::map(context.get(), writes)
+                                                .intersect_range(byte_set(context, {0, 40}))
+                                                .reverse());
+    ASSERT_EQ(listed.edge_count == 0, yes(edges.is_empty())) << "seed " << seed;
+    if (listed.edge_count == 0) continue;
+    listed = closed_form(std::move(listed));
+    EXPECT_EQ(listed, draw_edges(context, edges, from, to)) << "seed " << seed;
+    ++forms[listed.form];
+  }
+  EXPECT_EQ(forms.size(), 3u);  // the test has seen each form
+}
+
+}  // namespace
+}  // namespace sluice::dro::testing
