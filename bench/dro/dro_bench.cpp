@@ -92,9 +92,10 @@ void first_pair(benchmark::State& state, const analysis::Footprint& master,
 void transpose_to_rows(benchmark::State& state) {
   const analysis::Footprint transpose = testing::footprint(
       "transpose", {32, 32},
-      {testing::writes("{ B[x, y, z] -> A[o] : exists r : 0 <= x < 32 and 0 <= y < 32 and z = 0 "
-                       "and 0 <= r < 32 and 4096 (32 x + r) + 128 y <= o < 4096 (32 x + r) + 128 y "
-                       "+ 128 }")});
+      {testing::writes(
+          "{ B[x, y, z] -> A[o] : exists r : 0 <= x < 32 and 0 <= y < 32 and z = 0 "
+          "and 0 <= r < 32 and 4096 * (32 x + r) + 128 y <= o < 4096 * (32 x + r) + 128 y "
+          "+ 128 }")});
   const analysis::Footprint rows =
       testing::footprint("rows", {1024}, {testing::reads(testing::chunks(1024, 4096, 4096))});
   first_pair(state, transpose, rows, "target 20 ms");
