@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hostcuda/block_abi.h"
+#include "hostcuda/driver/borrowed_code.hpp"
 #include "hostcuda/driver/entry.hpp"
 #include "hostcuda/driver/error_names.hpp"
 
@@ -80,6 +81,7 @@ int find_block_code(void* function, const uint32_t block[3], uint32_t dynamic_sh
     const std::shared_ptr<Kernel> kernel = driver.kernels.find(static_cast<CUfunction>(function));
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (block == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    note_borrowed(kernel);
     return kernel->block_code({block[0], block[1], block[2]}, dynamic_shared_bytes, code, variant);
   });
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "hostcuda/driver/borrowed_code.hpp"
 #include "hostcuda/driver/capture.hpp"
 #include "hostcuda/driver/resident_blocks.hpp"
 #include "hostcuda/jit/texture.hpp"
@@ -90,19 +91,7 @@ class LaunchOperation final : public Operation {
           kernel_->name());
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    switch (kernel_->take_fault()) {
-      case DeviceFault::trap:
-        log::error("kernel {}: a thread executed a trap; the context can't be used any more",
-                   kernel_->name());
-        return CUDA_ERROR_LAUNCH_FAILED;
-      case DeviceFault::assertion:
-        log::error("kernel {}: an assertion failed; the context can't be used any more",
-                   kernel_->name());
-        return CUDA_ERROR_ASSERT;
-      case DeviceFault::none:
-        break;
-    }
-    return CUDA_SUCCESS;
+    return fault_error(*kernel_, kernel_->take_fault());
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "hostcuda/driver/operation.hpp"
 
+#include "hostcuda/driver/borrowed_code.hpp"
+
 namespace sluice::hostcuda {
 
 CUresult HostOperation::run(BlockPool&) const {
@@ -7,7 +9,7 @@ CUresult HostOperation::run(BlockPool&) const {
   stack.push(&context_);
   function_(data_);
   stack.pop();
-  return CUDA_SUCCESS;
+  return take_borrowed_fault();
 }
 
 }  // namespace sluice::hostcuda
