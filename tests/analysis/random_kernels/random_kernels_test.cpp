@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analysis/symbolic_footprint.hpp"
 #include "comparison.hpp"
 #include "generator.hpp"
 #include "ptx/parser.hpp"
@@ -105,7 +106,8 @@ class RandomKernels : public testing::TestWithParam<uint64_t> {
                     bool first) {
     const uint64_t analyses = analysis.analyses();
     const auto start = std::chrono::steady_clock::now();
-    const Footprint footprint = analysis.footprint(launch_shape(kernel, analysis.signature()));
+    const Footprint footprint =
+        closed(analysis.footprint(launch_shape(kernel, analysis.signature())));
     const auto end = std::chrono::steady_clock::now();
     tally_.analysis_seconds += std::chrono::duration<double>(end - start).count();
     const Verdict verdict = compare(kernel, effects, analysis.signature(), footprint);
