@@ -2,6 +2,7 @@
 // which bytes of device memory they overwrite; where races are checked, also which they read, and
 // on which stream.
 #include "interpose/call_site.hpp"
+#include "interpose/per_thread.hpp"
 #include "interpose/shim.hpp"
 #include "interpose/wrappers.hpp"
 
@@ -11,10 +12,6 @@ namespace {
 
 const CUstream legacy = nullptr;
 const CUstream own = CU_STREAM_PER_THREAD;
-
-CUstream per_thread(CUstream stream) {
-  return stream == nullptr ? own : stream;
-}
 
 template <class Call>
 CUresult observed_copy(sluice::runtime::CopyCall copy, Call&& call) {

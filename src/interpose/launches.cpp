@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "interpose/call_site.hpp"
+#include "interpose/per_thread.hpp"
 #include "interpose/shim.hpp"
 #include "interpose/wrappers.hpp"
 
@@ -19,10 +20,6 @@ const DriverCalls& driver() {
 
 sluice::runtime::Runtime* launching_runtime() {
   return captures.load(std::memory_order_relaxed) == 0 ? Shim::get().runtime() : nullptr;
-}
-
-CUstream per_thread(CUstream stream) {
-  return stream == nullptr ? CU_STREAM_PER_THREAD : stream;
 }
 
 CUresult begin_capture(CUresult result) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "interpose/per_thread.hpp"
 #include "interpose/shim.hpp"
 #include "interpose/wrappers.hpp"
 
@@ -13,10 +14,6 @@ namespace {
 
 const DriverCalls& driver() {
   return Shim::get().calls();
-}
-
-CUstream per_thread(CUstream stream) {
-  return stream == nullptr ? CU_STREAM_PER_THREAD : stream;
 }
 
 void tell(Ordering::Kind kind, CUstream stream, CUevent event = nullptr) {

@@ -1,26 +1,15 @@
 #include "interpose/settings.hpp"
 
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "interpose/environment.hpp"
 
 namespace sluice::interpose {
 namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
-std::string program_path() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
 
 // number() is 0 where the variable is unset.
 uint32_t number(const char* name, uint32_t most) {
@@ -61,12 +50,9 @@ Settings read_settings() {
   Settings settings;
   runtime::Config& config = settings.config;
   config.set_journal_path(journal_path()).set_program(program_path());
-  const std::string check = environment("SLUICE_CHECK_FOOTPRINTS");
-  config.set_check_footprints(!check.empty() && check != "0");
-  const std::string races = environment("SLUICE_CHECK_RACES");
-  config.set_check_races(!races.empty() && races != "0");
-  const std::string trace = environment("SLUICE_TRACE");
-  config.set_time_tasks(!trace.empty() && trace != "0");
+  config.set_check_footprints(is_set("SLUICE_CHECK_FOOTPRINTS"));
+  config.set_check_races(is_set("SLUICE_CHECK_RACES"));
+  config.set_time_tasks(is_set("SLUICE_TRACE"));
   const std::string rule = environment("SLUICE_DEPENDENCE");
   if (rule == "buffer") {
     config.set_rule(dro::Rule::buffer);

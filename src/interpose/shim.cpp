@@ -14,6 +14,7 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "interpose/driver_search.hpp"
+#include "interpose/environment.hpp"
 #include "interpose/program_file.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
@@ -28,20 +29,10 @@ std::atomic<runtime::Runtime*> current_runtime{nullptr};
 // footprints, whatever its own would have been.
 constexpr int exit_footprint_violation = 86;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
 std::string library_folder() {
   Dl_info info = {};
   dladdr(reinterpret_cast<const void*>(&library_folder), &info);
   return std::filesystem::path(info.dli_fname).parent_path().string();
-}
-
-std::string program_path() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 // race_exit_status() is what a program ends with in which races were found; 0: with its own.
@@ -87,8 +78,7 @@ Shim& Shim::get() {
 
 Shim::Shim() {
   const ErrnoGuard guard;
-  const std::string off = environment("SLUICE_OFF");
-  off_ = !off.empty() && off != "0";
+  off_ = is_set("SLUICE_OFF");
 
   const Result<DeviceChoice> choice = device_choice(environment("SLUICE_DEVICE"));
   if (!choice) log::warning("SLUICE_DEVICE: {} (now: auto)", choice.error().line());
