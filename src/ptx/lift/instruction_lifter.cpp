@@ -107,4 +107,15 @@ llvm::CallInst* InstructionLifter::tagged_intrinsic(llvm::Intrinsic::ID id,
   return tag(ir().CreateIntrinsic(id, {}, arguments));
 }
 
+llvm::CallInst* InstructionLifter::tagged_call(llvm::StringRef name, llvm::Type* result,
+                                               llvm::ArrayRef<llvm::Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* argument : arguments)
+    types.push_back(argument->getType());
+  llvm::FunctionCallee callee = function().module().module().getOrInsertFunction(
+      name, llvm::FunctionType::get(result, types, false));
+  llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
+  return tag(ir().CreateCall(callee, arguments));
+}
+
 }  // namespace sluice::ptx::lift_detail

@@ -75,6 +75,9 @@ class InstructionLifter {
                          llvm::ArrayRef<llvm::Value*> arguments);
   // tagged_intrinsic() is for those that touch memory or synchronise.
   llvm::CallInst* tagged_intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> arguments);
+  // tagged_call() calls a function that stands for what NVVM in LLVM 19 has no intrinsic for.
+  llvm::CallInst* tagged_call(llvm::StringRef name, llvm::Type* result,
+                              llvm::ArrayRef<llvm::Value*> arguments);
 
   // tag() notes the PTX line on an instruction and returns it.
   template <class T>

@@ -12,18 +12,11 @@ bool is_zero(llvm::Value* value) {
   return constant != nullptr && constant->isZero();
 }
 
-// external() calls a function that stands for what NVVM in LLVM 19 has no intrinsic for.
-llvm::CallInst* external(InstructionLifter& lifter, const char* name, llvm::Type* result,
-                         llvm::ArrayRef<llvm::Value*> arguments) {
-  std::vector<llvm::Type*> types;
-  for (llvm::Value* argument : arguments)
-    types.push_back(argument->getType());
-  llvm::FunctionCallee callee = lifter.function().module().module().getOrInsertFunction(
-      name, llvm::FunctionType::get(result, types, false));
-  auto* declaration = llvm::cast<llvm::Function>(callee.getCallee());
-  declaration->addFnAttr(llvm::Attribute::Convergent);
-  declaration->addFnAttr(llvm::Attribute::NoUnwind);
-  return lifter.tag(lifter.ir().CreateCall(callee, arguments));
+llvm::CallInst* convergent_call(InstructionLifter& lifter, llvm::StringRef name, llvm::Type* result,
+                                llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* call = lifter.tagged_call(name, result, arguments);
+  call->getCalledFunction()->addFnAttr(llvm::Attribute::Convergent);
+  return call;
 }
 
 // bar.red{.popc,.and,.or} d, a{, b}, {!}c: a barrier that also reduces a predicate.
@@ -44,7 +37,7 @@ void lift_reduction(InstructionLifter& lifter) {
     result = lifter.tagged_intrinsic(id, {predicate});
   } else {
     const std::string name = "sluice.barrier.red." + std::string(*operation);
-    result = external(lifter, name.c_str(), ir.getInt32Ty(), {predicate, number, threads});
+    result = convergent_call(lifter, name, ir.getInt32Ty(), {predicate, number, threads});
   }
   if (*operation != "popc") result = ir.CreateICmpNE(result, ir.getInt32(0));
   lifter.write(0, result, type);
@@ -52,8 +45,8 @@ void lift_reduction(InstructionLifter& lifter) {
 
 void lift_arrival(InstructionLifter& lifter) {
   if (lifter.operand_count() != 2) lifter.refuse_invalid("its count is missing");
-  external(lifter, "sluice.barrier.arrive", lifter.ir().getVoidTy(),
-           {lifter.read(0, ScalarType::u32), lifter.read(1, ScalarType::u32)});
+  convergent_call(lifter, "sluice.barrier.arrive", lifter.ir().getVoidTy(),
+                  {lifter.read(0, ScalarType::u32), lifter.read(1, ScalarType::u32)});
 }
 
 void lift_warp_barrier(InstructionLifter& lifter) {

@@ -17,17 +17,6 @@ namespace {
 
 namespace call = texture_call;
 
-llvm::CallInst* call_function(InstructionLifter& lifter, const char* name, llvm::Type* result,
-                              llvm::ArrayRef<llvm::Value*> arguments) {
-  std::vector<llvm::Type*> types;
-  for (llvm::Value* argument : arguments)
-    types.push_back(argument->getType());
-  llvm::FunctionCallee callee = lifter.function().module().module().getOrInsertFunction(
-      name, llvm::FunctionType::get(result, types, false));
-  llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
-  return lifter.tag(lifter.ir().CreateCall(callee, arguments));
-}
-
 call::Geometry take_geometry(InstructionLifter& lifter) {
   static constexpr std::pair<std::string_view, call::Geometry> names[] = {
       {"1d", call::one},
@@ -181,7 +170,7 @@ void lift_texture(InstructionLifter& lifter) {
   if (coordinate_type != ScalarType::f32) how |= call::integer_coordinates;
   const Place place = read_place(lifter, lifter.operand(1), geometry, coordinate_type);
   llvm::Value* texels =
-      call_function(lifter, call::fetch, ir.getInt128Ty(), place.arguments(ir.getInt32(how)));
+      lifter.tagged_call(call::fetch, ir.getInt128Ty(), place.arguments(ir.getInt32(how)));
   unpack(lifter, texels, lifter.operand(0), type);
 }
 
@@ -200,8 +189,7 @@ void lift_texture_query(InstructionLifter& lifter) {
     llvm::Value* handle = object(lifter, Operand{Identifier{address->base, {}}});
     llvm::IRBuilder<>& ir = lifter.ir();
     return lifter.write(
-        0, call_function(lifter, call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)}),
-        type);
+        0, lifter.tagged_call(call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)}), type);
   }
   lifter.refuse_unsupported("what it asks for is not known here");
 }
@@ -211,7 +199,7 @@ void lift_surface_load(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
   const Place place = read_place(lifter, lifter.operand(1), access.geometry, ScalarType::s32);
   llvm::Value* bits =
-      call_function(lifter, call::load, ir.getInt128Ty(), place.arguments(ir.getInt32(access.how)));
+      lifter.tagged_call(call::load, ir.getInt128Ty(), place.arguments(ir.getInt32(access.how)));
   if (elements_of(lifter.operand(0)).size() != access.elements) {
     lifter.refuse_invalid("the number of its operands is not that of its vector");
   }
@@ -236,7 +224,7 @@ void lift_surface_store(InstructionLifter& lifter) {
   std::vector<llvm::Value*> arguments = place.arguments(ir.getInt32(access.how));
   arguments.push_back(ir.CreateTrunc(bits, ir.getInt64Ty()));
   arguments.push_back(ir.CreateTrunc(ir.CreateLShr(bits, 64), ir.getInt64Ty()));
-  call_function(lifter, call::store, ir.getVoidTy(), arguments);
+  lifter.tagged_call(call::store, ir.getVoidTy(), arguments);
 }
 
 }  // namespace sluice::ptx::lift_detail
