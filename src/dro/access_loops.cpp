@@ -10,6 +10,8 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
+#include "base/floor_divide.hpp"
+
 namespace sluice::dro {
 namespace {
 
@@ -63,11 +65,6 @@ std::optional<std::vector<Constraint>> constraints_of(isl_basic_set* set,
   if (!read_rows(inequalities, false, order, constraints) || !read) return std::nullopt;
   if (constraints.size() > most_constraints) return std::nullopt;
   return constraints;
-}
-
-int64_t floor_of(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - (a % b < 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -207,12 +204,12 @@ class AccessLoops::Runner {
     for (size_t i = begins_[level]; i < middles_[level]; ++i) {
       const Form& form = forms_[i];
       const int64_t sum = value(form, level);
-      low = std::max(low, form.divisor == 1 ? sum : -floor_of(-sum, form.divisor));
+      low = std::max(low, form.divisor == 1 ? sum : -floor_divide(-sum, form.divisor));
     }
     for (size_t i = middles_[level]; i < begins_[level + 1]; ++i) {
       const Form& form = forms_[i];
       const int64_t sum = value(form, level);
-      high = std::min(high, form.divisor == 1 ? sum : floor_of(sum, form.divisor));
+      high = std::min(high, form.divisor == 1 ? sum : floor_divide(sum, form.divisor));
     }
     if (!good_) return false;
     if (low > high) return steps_-- > 0;

@@ -9,13 +9,10 @@
 #include <isl/union_map.h>
 #include <isl/val.h>
 
+#include "base/floor_divide.hpp"
+
 namespace sluice::dro {
 namespace {
-
-int64_t floor_divide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
 
 // Reader turns isl's AST into LoopNodes; `good` falls where something is met that it does not know.
 class Reader {

@@ -4,13 +4,10 @@
 #include <iterator>
 #include <map>
 
+#include "base/floor_divide.hpp"
+
 namespace sluice::tools {
 namespace {
-
-int64_t floor_divide(int64_t value, int64_t divisor) {
-  const int64_t quotient = value / divisor;
-  return value % divisor < 0 ? quotient - 1 : quotient;
-}
 
 // most_frequent_distance() between neighbours; the median where none is found twice.
 int64_t most_frequent_distance(const std::vector<int64_t>& places) {

@@ -1,0 +1,14 @@
+// Division as isl and geometry mean it, where C++ rounds towards zero.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+// floor_divide() is the largest integer that is not above a / b; b is not 0.
+constexpr int64_t floor_divide(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+}  // namespace sluice
