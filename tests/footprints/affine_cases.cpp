@@ -32,32 +32,20 @@ std::vector<KernelCase> one_dimension() {
        {8},
        {buffer(1024), buffer(512), scalar(30), scalar(3)},
        copy,
-       [](Thread& t) {
-         if (t.x() >= 30) return;
-         t.read(0, 3 * t.x());
-         t.write(1, t.x());
-       }},
+       reads([](int i) { return 3 * i; })},
       // The same kernel downwards from the middle of its buffer.
       {"strided",
        {4},
        {8},
        {buffer(1024, 512), buffer(512), scalar(30), scalar(-4)},
        copy,
-       [](Thread& t) {
-         if (t.x() >= 30) return;
-         t.read(0, -4 * t.x());
-         t.write(1, t.x());
-       }},
+       reads([](int i) { return -4 * i; })},
       {"strided_down",
        {4},
        {8},
        {buffer(1024), buffer(512), scalar(30), scalar(5)},
        copy,
-       [](Thread& t) {
-         if (t.x() >= 30) return;
-         t.read(0, 5 * (29 - t.x()));
-         t.write(1, t.x());
-       }},
+       reads([](int i) { return 5 * (29 - i); })},
       {"broadcast",
        {4},
        {8},

@@ -31,6 +31,14 @@ Argument object(const std::vector<Argument>& fields) {
   return all;
 }
 
+Model reads(const std::function<int(int)>& from) {
+  return [from](Thread& t) {
+    if (t.x() >= 30) return;
+    t.read(0, from(t.x()));
+    t.write(1, t.x());
+  };
+}
+
 void PrintTo(const Theme& theme, std::ostream* stream) {
   *stream << theme.file;
 }

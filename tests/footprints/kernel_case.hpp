@@ -57,6 +57,9 @@ Argument within(int pointer, size_t at);
 // object() is a struct of those fields.
 Argument object(const std::vector<Argument>& fields);
 
+// reads() is the model of out[X] = in[from(X)] for all X below 30.
+Model reads(const std::function<int(int)>& from);
+
 // KernelCase is one row. `footprint` has one entry for each pointer that the kernel uses, in the
 // order of the parameters, such as "reads exact, may-writes bounded"; "" where nothing is touched.
 // For a kernel that is opaque it is one entry, "opaque: " and a part of the reason; for one whose

@@ -37,11 +37,7 @@ std::vector<KernelCase> polynomial_cases() {
        {8},
        {large, buffer(512), scalar(3), scalar(5), scalar(30)},
        {"reads exact", "writes exact"},
-       [](Thread& t) {
-         if (t.x() >= 30) return;
-         t.read(0, t.x() * 15 + 9);
-         t.write(1, t.x());
-       }},
+       reads([](int i) { return i * 15 + 9; })},
       {"block_times_thread", {4}, {8}, {large}, {"may-writes bounded"}, [](Thread&) {}},
       {.kernel = "packed_triangle",
        .grid = {4},

@@ -8,15 +8,6 @@ namespace {
 
 const std::vector<std::string> copy = {"reads exact", "writes exact"};
 
-// reads() is out[X] = in[from(X)] for all X below 30.
-Model reads(const std::function<int(int)>& from) {
-  return [from](Thread& t) {
-    if (t.x() >= 30) return;
-    t.read(0, from(t.x()));
-    t.write(1, t.x());
-  };
-}
-
 std::vector<KernelCase> divisions() {
   const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
   return {
