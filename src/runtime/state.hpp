@@ -136,7 +136,7 @@ class Runtime::State {
   analysis::LaunchShape shape_;
   std::vector<dro::BoundArgument> arguments_;
   std::vector<TouchedBuffer> touched_;
-  std::vector<BoundPointer> pointers_;  // filled only where footprints are checked
+  std::vector<BoundPointer> pointers_;  // filled only for the checks
   std::vector<dro::Dependence> dependences_;
   const CachedFootprint* footprint_ = nullptr;
   std::string reason_;
