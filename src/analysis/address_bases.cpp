@@ -28,6 +28,12 @@ bool is_definite(const Root& root) {
   return root.kind != Root::Kind::loaded;
 }
 
+// carries_addresses() is true of the types that lifted code computes addresses in. Through a value
+// of another type, such as the double of a pair of registers, no address is followed.
+bool carries_addresses(const Value& value) {
+  return value.getType()->isIntegerTy(64) || value.getType()->isPointerTy();
+}
+
 // offset_opcode() is the operation of an expression that moves a pointer, 0 for any other.
 unsigned moving_opcode(Value* value) {
   auto* user = dyn_cast<Operator>(value);
@@ -82,7 +88,7 @@ AddressBases::AddressBases(llvm::Function& kernel, const std::vector<SlotValue>&
     changed = false;
     for (BasicBlock* block : order) {
       for (Instruction& instruction : *block) {
-        if (!instruction.getType()->isIntegerTy(64)) continue;
+        if (!carries_addresses(instruction)) continue;
         Roots now = evaluate(&instruction);
         Roots& before = roots_[&instruction];
         // Sets only grow, so that the fixed point is reached.
@@ -139,7 +145,7 @@ bool AddressBases::is_certainly_address(const Roots& roots) const {
 
 Roots AddressBases::known(llvm::Value* value) const {
   // While the fixed point is being found, instructions answer with what is known so far.
-  if (!isa<Instruction>(value) || !value->getType()->isIntegerTy(64)) return evaluate(value);
+  if (!isa<Instruction>(value) || !carries_addresses(*value)) return evaluate(value);
   const auto found = roots_.find(value);
   return found == roots_.end() ? Roots{} : found->second;
 }
@@ -154,7 +160,10 @@ Roots AddressBases::evaluate(llvm::Value* value) const {
   if (auto* argument = dyn_cast<Argument>(stripped); argument && argument->hasByValAttr()) {
     return {Root{Root::Kind::block_private, 0, {}}};
   }
-  if (stripped != value) return evaluate(stripped);
+  if (stripped != value) return known(stripped);
+  if (auto* phi = dyn_cast<PHINode>(value); phi && !carries_addresses(*phi)) {
+    return {Root{Root::Kind::loaded, ptx::source_line(*phi), {}}};
+  }
   auto* user = dyn_cast<Operator>(value);
   if (user == nullptr) return {};
   switch (moving_opcode(value)) {
