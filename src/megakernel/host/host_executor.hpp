@@ -9,8 +9,8 @@ namespace sluice::megakernel {
 
 class TaskTimes;
 
-// HostExecutor owns the workers. Waiting workers spin briefly, then yield, then sleep; between
-// windows they take no CPU time.
+// HostExecutor owns the workers. Waiting workers spin for at most 50 microseconds, then sleep;
+// between windows they take no CPU time.
 class HostExecutor {
  public:
   struct Config {

@@ -1,12 +1,6 @@
 #include "megakernel/host/parking.hpp"
 
-#include <sched.h>
-
 namespace sluice::megakernel {
-
-void Parking::yield_core() {
-  sched_yield();
-}
 
 void Parking::wake() {
   // A sleeper is between its check and its wait only while it holds the lock.

@@ -1,4 +1,4 @@
-// Waiting without burning a core: spin briefly, then yield, then sleep until something happens.
+// Waiting without burning a core: spin briefly, then sleep until something happens.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class alignas(64) Parking {
   // the lock of this object, and must read its atomics with memory_order_seq_cst.
   template <class Ready>
   void wait(Ready&& ready) {
-    if (ready() || spin(ready) || yield(ready)) return;
+    if (ready() || spin(ready)) return;
     std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
     // Either this check sees the change, or the changer's notify() sees the sleeper: both sides
@@ -35,27 +35,19 @@ class alignas(64) Parking {
   }
 
  private:
-  // About a microsecond: what a neighbour's task needs to end if it is nearly done.
-  static constexpr int spins = 24;
-  // Yielding is for an idle machine, where it is a slower kind of spinning. On a busy one a single
-  // yield gives away whole time slices, after which this budget is spent; a sleeper is back sooner.
-  static constexpr std::chrono::microseconds yield_budget{100};
+  // About what it costs to wake a sleeper. There is no yielding: on an idle machine it is a slower
+  // kind of spinning, and on a busy one a single yield gives away a whole time slice, while a
+  // sleeper is given a processor soon after it is woken.
+  static constexpr std::chrono::microseconds spin_budget{50};
 
   template <class Ready>
   static bool spin(Ready& ready) {
-    for (int i = 0; i < spins; ++i) {
-      pause();
-      if (ready()) return true;
-    }
-    return false;
-  }
-
-  template <class Ready>
-  static bool yield(Ready& ready) {
-    const auto end = std::chrono::steady_clock::now() + yield_budget;
+    const auto end = std::chrono::steady_clock::now() + spin_budget;
     do {
-      yield_core();
-      if (ready()) return true;
+      for (int i = 0; i < 16; ++i) {
+        pause();
+        if (ready()) return true;
+      }
     } while (std::chrono::steady_clock::now() < end);
     return false;
   }
@@ -65,7 +57,6 @@ class alignas(64) Parking {
     __builtin_ia32_pause();
 #endif
   }
-  static void yield_core();
   void wake();
 
   std::mutex mutex_;
