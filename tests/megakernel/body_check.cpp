@@ -97,6 +97,7 @@ RewrittenModule rewrite_module(const ptx::Module& module, const std::string& onl
     }
     workers += worker_of(*body, kernel->name);
     result.kernels.push_back(kernel->name);
+    if (body->meets_lanes) result.meeting_lanes.push_back(kernel->name);
   }
   std::erase(bodies.target, "debug");
   std::string text = ptx::print(bodies);

@@ -32,6 +32,7 @@ struct RewrittenModule {
   };
   std::string text;
   std::vector<std::string> kernels;
+  std::vector<std::string> meeting_lanes;  // those of `kernels` whose bodies keep states of lanes
   std::vector<Refusal> refusals;
 };
 

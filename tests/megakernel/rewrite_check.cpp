@@ -80,6 +80,10 @@ class Check {
       for (const std::string& kernel : kernels)
         std::printf("| `%s` | %s |\n", kernel.c_str(), reason.c_str());
     }
+    std::printf("\n| %zu kernels whose bodies keep states of lanes |\n| --- |\n",
+                meeting_lanes_.size());
+    for (const std::string& kernel : meeting_lanes_)
+      std::printf("| `%s` |\n", kernel.c_str());
     for (const auto& [path, reason] : notes_)
       std::printf("\nnot read: %s: %s\n", fs::path(path).filename().c_str(), reason.c_str());
     const size_t fitting = all.kernels - beyond;
@@ -105,6 +109,8 @@ class Check {
     figures.kernels += rewritten.kernels.size() + rewritten.refusals.size();
     for (const auto& refusal : rewritten.refusals)
       reasons_[without_place(refusal.reason)].push_back(refusal.kernel);
+    meeting_lanes_.insert(meeting_lanes_.end(), rewritten.meeting_lanes.begin(),
+                          rewritten.meeting_lanes.end());
     if (rewritten.kernels.empty()) return;
     const unsigned architecture =
         std::max(architecture_, megakernel::testing::target_number(*module));
@@ -149,6 +155,7 @@ class Check {
   const unsigned architecture_;
   std::map<std::string, Figures> figures_;
   std::map<std::string, std::vector<std::string>> reasons_;
+  std::vector<std::string> meeting_lanes_;
   std::vector<std::pair<std::string, std::string>> notes_;
 };
 

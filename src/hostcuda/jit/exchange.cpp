@@ -1,8 +1,10 @@
 #include "hostcuda/jit/exchange.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
+#include "base/log.hpp"
 #include "hostcuda/jit/warp_operations.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -184,9 +186,14 @@ extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point
 
 extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory) {
   const View view(*layout, memory);
-  // Whoever is left after the first two waits for threads that will never come.
-  return release_warps(*layout, view, false) || release_barrier(*layout, view, false) ||
-         release_warps(*layout, view, true) || release_barrier(*layout, view, true);
+  if (release_warps(*layout, view, false) || release_barrier(*layout, view, false)) return 1;
+  // Whoever is left waits for threads that will never come.
+  const bool released = release_warps(*layout, view, true) || release_barrier(*layout, view, true);
+  static std::atomic_flag told;
+  if (released && !told.test_and_set()) {
+    log::info("threads of a block wait in vain for others, so they go on; a GPU may hang there");
+  }
+  return released;
 }
 
 extern "C" void sluice_jit_arrive(const ExchangeLayout* layout, unsigned char* memory,

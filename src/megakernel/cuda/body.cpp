@@ -53,12 +53,8 @@ Status reach(const ptx::Module& module, const ptx::Function& function, Reached& 
 }
 
 Status check_flow(const FlowFacts& flow, const Dim3& block) {
-  const bool odd = block.count() % 32 != 0;
-  if (flow.has_warp_operation && (odd || flow.ends_before_warp_operation)) {
-    return unsupported(
-        odd ? "it exchanges values in a warp that its block does not fill"
-            : "lanes may end before others of their warp exchange values, and a worker's lanes "
-              "never end");
+  if (flow.has_matrix_operation && block.count() % 32 != 0) {
+    return unsupported("it computes matrices in a warp that its block does not fill");
   }
   return {};
 }
@@ -86,7 +82,10 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
     error.where = where;
     return tl::unexpected<Error>(std::move(error));
   }
-  Result<Places> places = Places::create(module, *function, reached.definitions);
+  const uint32_t threads = static_cast<uint32_t>((block.count() + 31) / 32 * 32);
+  const bool meets_lanes = !flow.exchanges_past_ends.empty();
+  Result<Places> places =
+      Places::create(module, *function, reached.definitions, meets_lanes ? threads : 0);
   if (!places) {
     Error error = places.error();
     error.where = where;
@@ -105,7 +104,8 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
                                  })) {
     return unsupported("threads end before a barrier in a function that it calls", where);
   }
-  const RewriteContext context{module, *places, block, std::string(prefix), body.drains};
+  const RewriteContext context{
+      module, *places, block, std::string(prefix), body.drains, flow.exchanges_past_ends};
   for (const ptx::Function* prototype : reached.prototypes) {
     body.items.emplace_back(*prototype);
     body.prints |= prototype->name == "vprintf";
@@ -128,11 +128,13 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
   body.version_minor = module.version_minor;
   body.target = module.target.empty() ? "sm_75" : module.target.front();
   body.block = block;
-  body.threads = static_cast<uint32_t>((block.count() + 31) / 32 * 32);
+  body.threads = threads;
   body.parameter_bytes = places->parameter_bytes();
   body.variables = places->variables();
   body.dynamic_offset = places->dynamic_offset();
-  body.independent = !flow.has_barrier && !places->has_shared();
+  body.meets_lanes = meets_lanes;
+  body.independent =
+      !flow.has_barrier && !places->has_shared() && !meets_lanes && !flow.asks_who_is_active;
   return body;
 }
 

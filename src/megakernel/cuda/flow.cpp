@@ -7,6 +7,7 @@
 #include "megakernel/cuda/flow_graph.hpp"
 #include "megakernel/cuda/operands.hpp"
 #include "megakernel/cuda/uniformity.hpp"
+#include "megakernel/cuda/warp_exchanges.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -15,70 +16,49 @@ using ptx::Function;
 using ptx::Instruction;
 using ptx::Module;
 
-// What a function does, calls included.
-struct Doings {
-  bool barrier = false;
-  bool warp_operation = false;
-};
-
-Doings doings_of(const Module& module, const Function& function, std::set<std::string>& seen);
-
-Doings doings_of(const Module& module, const Instruction& instruction,
-                 std::set<std::string>& seen) {
-  Doings doings{is_block_barrier(instruction), is_warp_operation(instruction)};
-  if (instruction.opcode != "call") return doings;
-  const Function* callee = module.find_function(called_function(instruction));
-  return callee == nullptr ? doings : doings_of(module, *callee, seen);
-}
-
-Doings doings_of(const Module& module, const Function& function, std::set<std::string>& seen) {
-  Doings doings;
-  if (!seen.insert(function.name).second) return doings;
+template <class Visit>
+void for_each_instruction(const Function& function, Visit&& visit) {
   for_each_statement(function.body, [&](const ptx::Statement& statement) {
-    const auto* instruction = std::get_if<Instruction>(&statement);
-    if (instruction == nullptr) return;
-    const Doings more = doings_of(module, *instruction, seen);
-    doings.barrier |= more.barrier;
-    doings.warp_operation |= more.warp_operation;
+    if (const auto* instruction = std::get_if<Instruction>(&statement)) visit(*instruction);
   });
-  return doings;
 }
 
-// reaching() marks the nodes from which a node of `goals` is reached, the goals included; paths
-// do not lead on through a node of `walls`.
-std::vector<bool> reaching(const FlowGraph& graph, const std::vector<bool>& goals,
-                           const std::vector<bool>& walls) {
-  std::vector<bool> marked = goals;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t node = graph.nodes.size(); node-- > 0;) {
-      if (marked[node] || walls[node]) continue;
-      const auto& next = graph.nodes[node].successors;
-      if (std::any_of(next.begin(), next.end(), [&](size_t to) { return marked[to]; })) {
-        marked[node] = changed = true;
-      }
+// collect() lists a function and what it calls, itself first.
+void collect(const Module& module, const Function& function,
+             std::vector<const Function*>& functions) {
+  if (std::find(functions.begin(), functions.end(), &function) != functions.end()) return;
+  functions.push_back(&function);
+  for_each_instruction(function, [&](const Instruction& instruction) {
+    if (instruction.opcode != "call") return;
+    const Function* callee = module.find_function(called_function(instruction));
+    if (callee != nullptr) collect(module, *callee, functions);
+  });
+}
+
+// Visits the instruction and, where it is a call, everything that it calls.
+template <class Visit>
+void for_each_behind(const Module& module, const Instruction& instruction, Visit&& visit) {
+  visit(instruction);
+  const Function* callee =
+      instruction.opcode == "call" ? module.find_function(called_function(instruction)) : nullptr;
+  if (callee == nullptr) return;
+  std::vector<const Function*> functions;
+  collect(module, *callee, functions);
+  for (const Function* function : functions)
+    for_each_instruction(*function, visit);
+}
+
+// The nodes that meet a barrier of the block, themselves or in what they call.
+std::vector<bool> nodes_with_barriers(const Module& module, const FlowGraph& graph) {
+  std::vector<bool> nodes(graph.nodes.size(), false);
+  for (size_t node = 0; node < graph.nodes.size(); ++node) {
+    for (const Instruction* instruction : graph.nodes[node].instructions) {
+      for_each_behind(module, *instruction, [&](const Instruction& inner) {
+        if (is_block_barrier(inner)) nodes[node] = true;
+      });
     }
   }
-  return marked;
-}
-
-// meets_before_rejoining() says whether a node of `meetings` lies between a branch and where all
-// its ways meet again. Where none does, and none ends before, the threads come to that place as
-// they came to the branch, so the branch parts none of them.
-bool meets_before_rejoining(const FlowGraph& graph, size_t node, size_t rejoin,
-                            const std::vector<bool>& meetings) {
-  std::vector<bool> seen(graph.nodes.size(), false);
-  std::vector<size_t> pending = graph.nodes[node].successors;
-  while (!pending.empty()) {
-    const size_t current = pending.back();
-    pending.pop_back();
-    if (current == rejoin || seen[current]) continue;
-    seen[current] = true;
-    if (meetings[current]) return true;
-    const auto& next = graph.nodes[current].successors;
-    pending.insert(pending.end(), next.begin(), next.end());
-  }
-  return false;
+  return nodes;
 }
 
 // parts_ways() says whether at some branch that threads may take differently one way ends without
@@ -106,19 +86,28 @@ bool parts_ways(const FlowGraph& graph, const std::vector<bool>& meetings,
   return false;
 }
 
+// Lanes may part before a call: then every exchange behind it may name one that ends.
+void add_exchanges_behind_calls(const Module& module, const FlowGraph& graph,
+                                const std::vector<bool>& diverges,
+                                std::set<const Instruction*>& exchanges) {
+  for (size_t node = 0; node < graph.nodes.size(); ++node) {
+    // A node ends at a call.
+    const auto& instructions = graph.nodes[node].instructions;
+    if (instructions.empty() || instructions.back()->opcode != "call") continue;
+    std::vector<bool> meeting(graph.nodes.size(), false);
+    meeting[node] = true;
+    if (!instructions.back()->guard && !parts_ways(graph, meeting, diverges)) continue;
+    for_each_behind(module, *instructions.back(), [&](const Instruction& inner) {
+      if (is_exchange(inner)) exchanges.insert(&inner);
+    });
+  }
+}
+
 }  // namespace
 
 bool is_block_barrier(const Instruction& instruction) {
   return (instruction.opcode == "bar" || instruction.opcode == "barrier") &&
          !instruction.has_modifier("warp");
-}
-
-bool is_warp_operation(const Instruction& instruction) {
-  const std::string& opcode = instruction.opcode;
-  return opcode == "shfl" || opcode == "vote" || opcode == "match" || opcode == "redux" ||
-         opcode == "elect" || (opcode == "bar" && instruction.has_modifier("warp")) ||
-         opcode == "wmma" || opcode == "mma" || opcode == "ldmatrix" || opcode == "stmatrix" ||
-         opcode == "movmatrix";
 }
 
 std::string_view called_function(const Instruction& call) {
@@ -131,27 +120,29 @@ std::string_view called_function(const Instruction& call) {
 }
 
 FlowFacts examine_flow(const Module& module, const Function& kernel, const Dim3& block) {
-  std::set<std::string> seen;
-  const Doings all = doings_of(module, kernel, seen);
+  std::vector<const Function*> functions;
+  collect(module, kernel, functions);
   FlowFacts facts;
-  facts.has_barrier = all.barrier;
-  facts.has_warp_operation = all.warp_operation;
-  if (!all.barrier && !all.warp_operation) return facts;
-
-  const FlowGraph graph = make_flow_graph(kernel);
-  std::vector<bool> barriers(graph.nodes.size(), false);
-  std::vector<bool> warp_operations(graph.nodes.size(), false);
-  for (size_t node = 0; node < graph.nodes.size(); ++node) {
-    for (const Instruction* instruction : graph.nodes[node].instructions) {
-      std::set<std::string> called;
-      const Doings doings = doings_of(module, *instruction, called);
-      if (doings.barrier) barriers[node] = true;
-      if (doings.warp_operation) warp_operations[node] = true;
-    }
+  std::set<const Instruction*> exchanges;
+  for (const Function* function : functions) {
+    for_each_instruction(*function, [&](const Instruction& instruction) {
+      facts.has_barrier |= is_block_barrier(instruction);
+      facts.has_matrix_operation |= is_matrix_operation(instruction);
+      facts.asks_who_is_active |= instruction.opcode == "activemask";
+      if (is_exchange(instruction)) exchanges.insert(&instruction);
+    });
   }
-  const Divergence divergence = find_divergence(graph, block);
-  facts.ends_before_barrier = parts_ways(graph, barriers, divergence.in_block);
-  facts.ends_before_warp_operation = parts_ways(graph, warp_operations, divergence.in_warp);
+  if (!facts.has_barrier && exchanges.empty()) return facts;
+  for (const Function* function : functions) {
+    const FlowGraph graph = make_flow_graph(*function);
+    const Divergence divergence = find_divergence(graph, *function, block);
+    const std::vector<bool> barriers = nodes_with_barriers(module, graph);
+    facts.ends_before_barrier |= parts_ways(graph, barriers, divergence.in_block);
+    facts.exchanges_past_ends.merge(
+        exchanges_past_ends(graph, *function, block, divergence.in_warp));
+    add_exchanges_behind_calls(module, graph, divergence.in_warp, facts.exchanges_past_ends);
+  }
+  if (block.count() % 32 != 0) facts.exchanges_past_ends = std::move(exchanges);
   return facts;
 }
 

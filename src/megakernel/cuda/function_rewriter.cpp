@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "megakernel/cuda/flow.hpp"
+#include "megakernel/cuda/lane_meeting.hpp"
 #include "megakernel/cuda/operands.hpp"
+#include "megakernel/cuda/statements.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/instruction_table.hpp"
-#include "ptx/parser.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -23,6 +24,7 @@ using ptx::Operand;
 using ptx::Statement;
 
 constexpr const char* end_label = "$sluice_end";
+constexpr const char* drain_label = "$sluice_drain";
 
 // Refusal is thrown inside this file only.
 struct Refusal {
@@ -54,17 +56,10 @@ constexpr std::array<std::string_view, 8> refused_registers = {"%gridid",
 constexpr std::array<std::string_view, 8> known_beyond_table = {
     "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "prefetchu", "fns", "vabsdiff4"};
 
-Statement parse_one(const std::string& text) {
-  const auto module =
-      ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n.func f()\n{\n" + text + "\n}\n");
-  if (!module) throw Refusal{"a bug in Sluice: its own line '" + text + "' does not parse"};
-  return module->find_function("f")->body.statements.at(0);
-}
-
 class Rewriter {
  public:
   Rewriter(const RewriteContext& context, const ptx::Function& function)
-      : context_(context), source_(function) {}
+      : context_(context), source_(function), meeting_(context.places.lane_states()) {}
 
   ptx::Function run() {
     ptx::Function result = source_;
@@ -74,6 +69,7 @@ class Rewriter {
     check_attributes();
     result.attributes.clear();
     result.body.statements.clear();
+    if (meets_lanes()) LaneMeeting::declare(result.body);
     if (source_.is_entry) open_body(result);
     rewrite_block(source_.body, result.body);
     if (source_.is_entry) close_body(result.body);
@@ -92,7 +88,7 @@ class Rewriter {
   uint64_t threads() const { return context_.block.count(); }
   uint64_t whole_warps() const { return (threads() + 31) / 32 * 32; }
 
-  void emit(Block& out, const std::string& text) { out.statements.push_back(parse_one(text)); }
+  bool meets_lanes() const { return !context_.exchanges_past_ends.empty(); }
 
   // Threads beyond the block's skip the body: at once, or by way of the drain loop where they
   // share a warp with threads that meet at barriers.
@@ -104,34 +100,39 @@ class Rewriter {
       parameter.type = ptx::ScalarType::b32;
       parameter.name = fmt::format("sluice_ctaid_{}", axis);
       body.parameters.push_back(std::move(parameter));
-      emit(body.body, fmt::format(".reg .b32 %sl_ctaid_{};", axis));
-      emit(body.body, fmt::format("ld.param.u32 %sl_ctaid_{0}, [sluice_ctaid_{0}];", axis));
+      append(body.body, fmt::format(".reg .b32 %sl_ctaid_{};", axis));
+      append(body.body, fmt::format("ld.param.u32 %sl_ctaid_{0}, [sluice_ctaid_{0}];", axis));
     }
-    emit(body.body, ".reg .b32 %sl_thread;");
-    emit(body.body, ".reg .pred %sl_beyond;");
-    emit(body.body, ".reg .pred %sl_alive;");
-    emit(body.body, "mov.u32 %sl_thread, %tid.x;");
-    if (context_.drains && whole_warps() != threads()) {
-      emit(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", whole_warps()));
-      emit(body.body, "@%sl_beyond ret;");
+    append(body.body, ".reg .b32 %sl_thread;");
+    append(body.body, ".reg .pred %sl_beyond;");
+    append(body.body, ".reg .pred %sl_alive;");
+    append(body.body, "mov.u32 %sl_thread, %tid.x;");
+    if ((context_.drains || meets_lanes()) && whole_warps() != threads()) {
+      append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", whole_warps()));
+      append(body.body, "@%sl_beyond ret;");
     }
-    emit(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", threads()));
+    append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", threads()));
+    if (meets_lanes() && whole_warps() == threads()) append(body.body, "@%sl_beyond ret;");
+    if (meets_lanes()) meeting_.open(body.body, threads());
+    if (meets_lanes() && whole_warps() == threads()) return;
     if (context_.drains) {
-      emit(body.body, fmt::format("@%sl_beyond bra {};", end_label));
+      append(body.body, fmt::format("@%sl_beyond bra {};", end_label));
     } else {
-      emit(body.body, "@%sl_beyond ret;");
+      append(body.body, "@%sl_beyond ret;");
     }
   }
 
   void close_body(Block& out) {
     out.statements.emplace_back(ptx::Label{end_label, {}});
-    if (uses_async_copies_) emit(out, "cp.async.wait_all;");
+    if (meets_lanes()) meeting_.close(out);
+    if (context_.drains) out.statements.emplace_back(ptx::Label{drain_label, {}});
+    if (uses_async_copies_) append(out, "cp.async.wait_all;");
     if (context_.drains) {
-      emit(out, "setp.ne.u32 %sl_beyond, %sl_thread, %sl_thread;");
-      emit(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_beyond;", whole_warps()));
-      emit(out, fmt::format("@%sl_alive bra {};", end_label));
+      append(out, "setp.ne.u32 %sl_beyond, %sl_thread, %sl_thread;");
+      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_beyond;", whole_warps()));
+      append(out, fmt::format("@%sl_alive bra {};", drain_label));
     }
-    emit(out, "ret;");
+    append(out, "ret;");
   }
 
   void rewrite_block(const Block& in, Block& out) {
@@ -146,7 +147,8 @@ class Rewriter {
         if (directive->name != "loc") out.statements.push_back(statement);
       } else if (const auto* instruction = std::get_if<Instruction>(&statement)) {
         try {
-          rewrite_instruction(*instruction, out);
+          rewrite_instruction(*instruction, context_.exchanges_past_ends.contains(instruction),
+                              out);
         } catch (Refusal& refusal) {
           refusal.reason += fmt::format(" (PTX line {})", instruction->location.line);
           throw;
@@ -157,7 +159,7 @@ class Rewriter {
     }
   }
 
-  void rewrite_instruction(Instruction instruction, Block& out) {
+  void rewrite_instruction(Instruction instruction, bool is_past_ends, Block& out) {
     check_known(instruction);
     if (is_block_barrier(instruction)) return rewrite_barrier(std::move(instruction), out);
     if (instruction.opcode == "exit" && !source_.is_entry) {
@@ -174,6 +176,7 @@ class Rewriter {
     if (instruction.opcode == "call") rename_callee(instruction);
     rewrite_operands(instruction, out);
     rewrite_spaces(instruction);
+    if (is_past_ends) return meeting_.meet(out, std::move(instruction));
     out.statements.emplace_back(std::move(instruction));
   }
 
@@ -206,8 +209,8 @@ class Rewriter {
       if (reduces || arrives || counted || id->bits != 0 || barrier.guard) {
         throw Refusal{"threads end before a barrier that counts, reduces or is not the first"};
       }
-      emit(out, "setp.eq.u32 %sl_alive, %sl_thread, %sl_thread;");
-      emit(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_alive;", whole_warps()));
+      append(out, "setp.eq.u32 %sl_alive, %sl_thread, %sl_thread;");
+      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_alive;", whole_warps()));
       return;
     }
     barrier.operands[id_at] = Operand{ptx::IntegerLiteral{id->bits + 1, false}};
@@ -233,7 +236,7 @@ class Rewriter {
 
   std::string temporary(Block& out, const char* type) {
     std::string name = fmt::format("%sl_{}", temporaries_++);
-    emit(out, fmt::format(".reg .{} {};", type, name));
+    append(out, fmt::format(".reg .{} {};", type, name));
     return name;
   }
 
@@ -269,7 +272,7 @@ class Rewriter {
       offset.bytes += *place;
     } else if (context_.places.address_offset(offset.name)) {
       const std::string base = load_address(offset.name, out);
-      emit(out, fmt::format("add.s64 {0}, {0}, {1};", base, offset.bytes));
+      append(out, fmt::format("add.s64 {0}, {0}, {1};", base, offset.bytes));
       leaf = Operand{Identifier{base, {}}};
     }
   }
@@ -290,8 +293,8 @@ class Rewriter {
 
   std::string load_address(const std::string& variable, Block& out) {
     std::string name = temporary(out, "b64");
-    emit(out, fmt::format("ld.shared.u64 {}, [" SLUICE_POOL "+{}];", name,
-                          *context_.places.address_offset(variable)));
+    append(out, fmt::format("ld.shared.u64 {}, [" SLUICE_POOL "+{}];", name,
+                            *context_.places.address_offset(variable)));
     return name;
   }
 
@@ -313,7 +316,7 @@ class Rewriter {
 
   std::string load_control(uint32_t offset, Block& out) {
     std::string name = temporary(out, "b32");
-    emit(out, fmt::format("ld.shared.u32 {}, [" SLUICE_POOL "+{}];", name, offset));
+    append(out, fmt::format("ld.shared.u32 {}, [" SLUICE_POOL "+{}];", name, offset));
     return name;
   }
 
@@ -325,17 +328,17 @@ class Rewriter {
     if (what == "%ctaid") throw Refusal{"a function that it calls reads %ctaid"};
     std::string name = temporary(out, "b32");
     if (what == "%ntid") {
-      emit(out, fmt::format("mov.u32 {}, {};", name, extents[axis]));
+      append(out, fmt::format("mov.u32 {}, {};", name, extents[axis]));
       return name;
     }
     // The threads of a worker are numbered linearly, x fastest, as those of a block.
-    emit(out, fmt::format("mov.u32 {}, %tid.x;", name));
+    append(out, fmt::format("mov.u32 {}, %tid.x;", name));
     const uint64_t below = axis == 0   ? 1
                            : axis == 1 ? extents[0]
                                        : uint64_t{extents[0]} * extents[1];
-    if (below > 1) emit(out, fmt::format("div.u32 {0}, {0}, {1};", name, below));
+    if (below > 1) append(out, fmt::format("div.u32 {0}, {0}, {1};", name, below));
     if (below * extents[axis] < threads()) {
-      emit(out, fmt::format("rem.u32 {0}, {0}, {1};", name, extents[axis]));
+      append(out, fmt::format("rem.u32 {0}, {0}, {1};", name, extents[axis]));
     }
     return name;
   }
@@ -376,6 +379,7 @@ class Rewriter {
 
   const RewriteContext& context_;
   const ptx::Function& source_;
+  LaneMeeting meeting_;
   unsigned temporaries_ = 0;
   bool uses_async_copies_ = false;
 };

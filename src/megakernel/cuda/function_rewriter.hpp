@@ -1,6 +1,7 @@
 // One function of a kernel's PTX as a task body needs it.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "base/dim3.hpp"
@@ -16,6 +17,8 @@ struct RewriteContext {
   Dim3 block;
   std::string prefix;  // of the names of functions that the body defines
   bool drains = false;
+  // Exchanges of values in a warp that may name lanes which have ended (flow.hpp).
+  const std::set<const ptx::Instruction*>& exchanges_past_ends;
 };
 
 // rewrite_function() returns the function with every access to parameters, shared and module

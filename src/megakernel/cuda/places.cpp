@@ -58,7 +58,7 @@ bool is_reference(const Variable& variable) {
 }  // namespace
 
 Result<Places> Places::create(const ptx::Module& module, const ptx::Function& kernel,
-                              const std::vector<const ptx::Function*>& functions) {
+                              const std::vector<const ptx::Function*>& functions, uint32_t lanes) {
   Places places;
   uint32_t bytes = 0;
   for (const ptx::ParameterPlace& place : ptx::parameter_layout(kernel, &bytes))
@@ -91,6 +91,8 @@ Result<Places> Places::create(const ptx::Module& module, const ptx::Function& ke
     });
   }
   uint64_t end = SLUICE_PARAMETERS + places.parameter_bytes_ + 8 * places.variables_.size();
+  places.lane_states_ = static_cast<uint32_t>(end);
+  end += 4 * uint64_t{lanes};
   uint64_t dynamic_alignment = 16;
   std::vector<std::string> dynamic;
   for (const Variable* variable : shared) {

@@ -17,9 +17,10 @@ namespace sluice::megakernel {
 // address, after the parameters.
 class Places {
  public:
-  // create() refuses what has no such place: textures by name, arrays too large for a pool.
+  // create() refuses what has no such place: textures by name, arrays too large for a pool. It
+  // keeps room for the states of `lanes` threads (lane_meeting.hpp).
   static Result<Places> create(const ptx::Module& module, const ptx::Function& kernel,
-                               const std::vector<const ptx::Function*>& functions);
+                               const std::vector<const ptx::Function*>& functions, uint32_t lanes);
 
   // pool_offset() is the place of a parameter of the kernel (`in_kernel`) or a shared variable.
   std::optional<uint32_t> pool_offset(const std::string& name, bool in_kernel) const;
@@ -28,6 +29,7 @@ class Places {
   std::optional<uint32_t> address_offset(const std::string& name) const;
 
   uint32_t parameter_bytes() const { return parameter_bytes_; }
+  uint32_t lane_states() const { return lane_states_; }
   uint32_t dynamic_offset() const { return dynamic_offset_; }
   const std::vector<std::string>& variables() const { return variables_; }
   bool has_shared() const { return !shared_.empty(); }
@@ -38,6 +40,7 @@ class Places {
   std::map<std::string, uint32_t> addresses_;
   std::vector<std::string> variables_;
   uint32_t parameter_bytes_ = 0;
+  uint32_t lane_states_ = 0;
   uint32_t dynamic_offset_ = 0;
 };
 

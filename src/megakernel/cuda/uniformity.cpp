@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "megakernel/cuda/definitions.hpp"
 #include "megakernel/cuda/operands.hpp"
+#include "megakernel/cuda/warp_exchanges.hpp"
 #include "ptx/instruction_table.hpp"
 
 namespace sluice::megakernel {
@@ -33,9 +35,13 @@ std::string key_of(const ptx::Identifier& name) {
 
 class Analysis {
  public:
-  Analysis(const FlowGraph& graph, const Dim3& block)
+  Analysis(const FlowGraph& graph, const ptx::Function& function, const Dim3& block,
+           const std::vector<bool>& taken_alike)
       : graph_(graph),
+        function_(function),
         block_(block),
+        taken_alike_(taken_alike),
+        definitions_(graph),
         post_dominators_(immediate_post_dominators(graph)),
         region_(graph.nodes.size(), Level::same) {}
 
@@ -230,13 +236,38 @@ class Analysis {
     return (below && *bound % 32 == 0) || (up_to && (*bound + 1) % 32 == 0);
   }
 
+  // Parameters of the kernel are alike in all threads; results of calls lie in the same space.
+  bool reads_parameter(const Instruction& load) const {
+    const auto* address = load.opcode == "ld" && function_.is_entry
+                              ? std::get_if<ptx::Address>(&load.operands.at(1).value)
+                              : nullptr;
+    if (address == nullptr || !(load.has_modifier("param") || load.has_modifier("param::entry"))) {
+      return false;
+    }
+    const auto& parameters = function_.parameters;
+    return address->base.starts_with("%") ||
+           std::any_of(parameters.begin(), parameters.end(), [&](const ptx::Variable& parameter) {
+             return parameter.name == address->base;
+           });
+  }
+
+  // Votes and reductions of the whole warp, and what one lane gives to all.
+  bool gives_warp_one_value(const Instruction& exchange) const {
+    if (!is_exchange(exchange) || !is_full_mask(exchange.operands.back(), definitions_)) {
+      return false;
+    }
+    if (exchange.opcode == "vote" || exchange.opcode == "redux") return true;
+    return exchange.opcode == "shfl" && exchange.has_modifier("idx") &&
+           std::holds_alternative<ptx::Identifier>(exchange.operands[0].value) &&
+           seen_by_warps(of_operand(exchange.operands[2])) != Level::by_thread &&
+           literal(exchange, 3) == 31;
+  }
+
   Level of_result(const Instruction& instruction) const {
     const ptx::InstructionInfo* info = ptx::find_instruction(instruction.opcode);
-    const bool is_parameter = instruction.has_modifier("param");
     const bool is_pure = info != nullptr && info->effect == ptx::Effect::none;
-    if (!is_pure && !(info != nullptr && info->effect == ptx::Effect::load && is_parameter)) {
-      return Level::by_thread;
-    }
+    if (gives_warp_one_value(instruction)) return Level::by_warp;
+    if (!is_pure && !reads_parameter(instruction)) return Level::by_thread;
     Level level = Level::same;
     for (size_t i = 1; i < instruction.operands.size(); ++i)
       level = join(level, of_operand(instruction.operands[i]));
@@ -278,6 +309,7 @@ class Analysis {
   Level branch_level(size_t node) const {
     const auto& here = graph_.nodes[node];
     if (here.successors.size() < 2) return Level::same;
+    if (!taken_alike_.empty() && taken_alike_[node]) return Level::same;
     const Instruction& last = *here.instructions.back();
     Level level = Level::same;
     if (last.guard) level = join(level, of_name({last.guard->predicate, {}}));
@@ -306,7 +338,10 @@ class Analysis {
   }
 
   const FlowGraph& graph_;
+  const ptx::Function& function_;
   const Dim3 block_;
+  const std::vector<bool>& taken_alike_;
+  const Definitions definitions_;
   const std::vector<size_t> post_dominators_;
   std::vector<Level> region_;
   std::map<std::string, Level> levels_;
@@ -316,8 +351,9 @@ class Analysis {
 
 }  // namespace
 
-Divergence find_divergence(const FlowGraph& graph, const Dim3& block) {
-  return Analysis(graph, block).run();
+Divergence find_divergence(const FlowGraph& graph, const ptx::Function& function, const Dim3& block,
+                           const std::vector<bool>& taken_alike) {
+  return Analysis(graph, function, block, taken_alike).run();
 }
 
 }  // namespace sluice::megakernel

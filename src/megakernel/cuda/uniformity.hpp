@@ -15,7 +15,10 @@ struct Divergence {
 };
 
 // find_divergence() follows what differs between threads through registers and through branches:
-// thread indices, loaded values, results of atomics, warps and calls. It errs towards divergence.
-Divergence find_divergence(const FlowGraph& graph, const Dim3& block);
+// thread indices, loaded values, results of atomics, warps and calls, in a called function its
+// parameters. It errs towards divergence. `graph` is that of `function`. Nodes of `taken_alike`
+// (empty: none) end in branches that all threads in question take alike.
+Divergence find_divergence(const FlowGraph& graph, const ptx::Function& function, const Dim3& block,
+                           const std::vector<bool>& taken_alike = {});
 
 }  // namespace sluice::megakernel

@@ -1,0 +1,91 @@
+#include "megakernel/cuda/definitions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "megakernel/cuda/operands.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+// Their first operand is read or names no register.
+constexpr std::array<std::string_view, 8> without_result = {"bar", "barrier", "bra",  "brx",
+                                                            "red", "st",      "exit", "ret"};
+
+}  // namespace
+
+Definitions::Definitions(const FlowGraph& graph) {
+  for (size_t node = 0; node < graph.nodes.size(); ++node) {
+    for (size_t index = 0; index < graph.nodes[node].instructions.size(); ++index) {
+      const ptx::Instruction* instruction = graph.nodes[node].instructions[index];
+      const bool writes = std::find(without_result.begin(), without_result.end(),
+                                    instruction->opcode) == without_result.end();
+      if (!writes || instruction->operands.empty()) continue;
+      const auto note = [&](const std::string& name) {
+        const auto [place, is_new] =
+            definitions_.emplace(name, Definition{instruction, node, index});
+        if (!is_new) place->second.instruction = nullptr;
+      };
+      for_each_operand(instruction->operands[0], [&](const ptx::Operand& leaf) {
+        if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) {
+          note(name->name);
+        } else if (const auto* pair = std::get_if<ptx::PairOperand>(&leaf.value)) {
+          note(pair->first.name);
+          note(pair->second.name);
+        }
+      });
+    }
+  }
+}
+
+const Definition* Definitions::only(const std::string& name) const {
+  const auto found = definitions_.find(name);
+  if (found == definitions_.end() || found->second.instruction == nullptr) return nullptr;
+  return &found->second;
+}
+
+bool is_full_mask(const ptx::Operand& operand, const Definitions& definitions) {
+  if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&operand.value)) {
+    return (literal->bits & UINT32_MAX) == UINT32_MAX;
+  }
+  const auto* name = std::get_if<ptx::Identifier>(&operand.value);
+  const Definition* definition = name == nullptr ? nullptr : definitions.only(name->name);
+  if (definition == nullptr || definition->instruction->guard) return false;
+  const ptx::Instruction& made = *definition->instruction;
+  return made.opcode == "mov" &&
+         std::holds_alternative<ptx::IntegerLiteral>(made.operands.at(1).value) &&
+         is_full_mask(made.operands[1], definitions);
+}
+
+bool tell_the_same(const std::string& a, const std::string& b, const Definitions& definitions) {
+  if (a == b) return true;
+  const Definition* first = definitions.only(a);
+  const Definition* second = definitions.only(b);
+  if (first == nullptr || second == nullptr || first->node != second->node) return false;
+  const ptx::Instruction& one = *first->instruction;
+  const ptx::Instruction& other = *second->instruction;
+  if (one.opcode != "setp" || other.opcode != "setp" || one.guard || other.guard) return false;
+  if (one.operands.size() != 3 || other.operands.size() != 3 || one.modifiers.size() != 2 ||
+      other.modifiers.size() != 2 || one.modifiers[1] != other.modifiers[1] ||
+      one.modifiers[1].starts_with("f")) {
+    return false;
+  }
+  for (const size_t index : {size_t{1}, size_t{2}}) {
+    if (!(one.operands[index] == other.operands[index])) return false;
+    // The value is the same at both, since it is written once.
+    const auto* name = std::get_if<ptx::Identifier>(&one.operands[index].value);
+    const bool is_fixed =
+        name == nullptr || name->name == "%tid" || definitions.only(name->name) != nullptr;
+    if (!is_fixed) return false;
+  }
+  static constexpr std::array<std::array<std::string_view, 2>, 5> opposites = {
+      {{"lt", "ge"}, {"le", "gt"}, {"eq", "ne"}, {"lo", "hs"}, {"ls", "hi"}}};
+  const std::string& x = one.modifiers[0];
+  const std::string& y = other.modifiers[0];
+  return x == y || std::any_of(opposites.begin(), opposites.end(), [&](const auto& pair) {
+           return (x == pair[0] && y == pair[1]) || (x == pair[1] && y == pair[0]);
+         });
+}
+
+}  // namespace sluice::megakernel

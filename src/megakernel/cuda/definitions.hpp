@@ -1,0 +1,39 @@
+// Where the registers of a PTX function are written.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "megakernel/cuda/flow_graph.hpp"
+
+namespace sluice::megakernel {
+
+// Definition is one instruction that writes a register: `index` is its place in its node.
+struct Definition {
+  const ptx::Instruction* instruction = nullptr;
+  size_t node = 0;
+  size_t index = 0;
+};
+
+// Definitions finds the registers that one instruction alone writes. Names count, not scopes, so
+// registers of one name in several scopes are written several times. Thread-safe once made.
+class Definitions {
+ public:
+  explicit Definitions(const FlowGraph& graph);
+
+  // only() is that instruction, or null where none or several write the register.
+  const Definition* only(const std::string& name) const;
+
+ private:
+  std::map<std::string, Definition> definitions_;  // without an instruction: several
+};
+
+// is_full_mask() says whether an operand is known to name all lanes of a warp.
+bool is_full_mask(const ptx::Operand& operand, const Definitions& definitions);
+
+// tell_the_same() says whether two predicates are one, or compare the same two values such that
+// each tells the other.
+bool tell_the_same(const std::string& a, const std::string& b, const Definitions& definitions);
+
+}  // namespace sluice::megakernel
