@@ -1,6 +1,7 @@
 #include "interpose/shim.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -44,11 +45,15 @@ void throw_assertion(const char* condition, const char* file, int line) {
   throw AssertionFailure{condition, file, line};
 }
 
+// How long a program that ends waits for launches that cannot begin, such as those behind a host
+// function that never returns. Without Sluice it would not wait at all.
+constexpr std::chrono::milliseconds patience_at_exit{500};
+
 void finish_runtime() {
   const ErrnoGuard guard;
   runtime::Runtime* runtime = current_runtime.load();
   if (runtime == nullptr) return;
-  runtime->finish();
+  runtime->finish(patience_at_exit);
   int status = 0;
   if (const uint64_t violations = runtime->footprint_violations(); violations > 0) {
     log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",

@@ -245,7 +245,9 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   if (window_.stream() != call.stream) close_window();
   hold(call, number, function, code);
   // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
-  const bool at_once = outstanding_windows_ == 0 || window_.size() >= window_limit_ ||
+  // Only what follows work of its own stream is held back: that work must end first in any case,
+  // and its end submits the window. Behind another stream's work a launch could wait for ever.
+  const bool at_once = stream_->outstanding_windows == 0 || window_.size() >= window_limit_ ||
                        stream_is_new_ || call.stream == per_thread_stream;
   return at_once ? submit() : 0;
 }
@@ -270,9 +272,9 @@ void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
 void Runtime::State::find_stream(void* stream) {
   void* const legacy_stream = reinterpret_cast<void*>(1);  // CU_STREAM_LEGACY, the same as null
   const bool is_default = stream == nullptr || stream == legacy_stream;
-  const auto [entry, is_new] = streams_.try_emplace(stream, is_default ? 0 : streams_counted_ + 1);
-  if (is_new && !is_default) ++streams_counted_;
-  stream_index_ = entry->second;
+  const auto [entry, is_new] = streams_.try_emplace(stream);
+  stream_ = &entry->second;
+  if (is_new && !is_default) stream_->number = ++streams_counted_;
   stream_is_new_ = is_new && !is_default;
 }
 
@@ -282,7 +284,7 @@ void Runtime::State::describe(const LaunchCall& call, const std::string& kernel,
   journal_->describe_launch({.kernel = kernel,
                              .grid = call.grid,
                              .block = call.block,
-                             .stream = stream_index_,
+                             .stream = stream_->number,
                              .passed_through = reason});
 }
 

@@ -78,8 +78,8 @@ void Runtime::flush() {
   guarded(*state_, [&](State& state) { state.flush(); });
 }
 
-void Runtime::finish() {
-  guarded(*state_, [&](State& state) { state.finish(); });
+void Runtime::finish(std::chrono::milliseconds patience) {
+  guarded(*state_, [&](State& state) { state.finish(patience); });
 }
 
 int Runtime::launch(const LaunchCall& call) {

@@ -3,6 +3,7 @@
 // through in stream order.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -79,8 +80,10 @@ class Runtime {
   void flush();
 
   // finish() flushes, waits for the device to end all windows, and completes the journal. Launches
-  // after it go to the driver as they are.
-  void finish();
+  // after it go to the driver as they are. Where `patience` passes and no window has ended or is
+  // running, it waits no longer: what stands before them in their streams may never end.
+  static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
+  void finish(std::chrono::milliseconds patience = forever);
 
   // Where races are checked, the calls that order streams, events and the host, and copies and
   // memsets with the stream they run on, are told as well; else these do nothing.

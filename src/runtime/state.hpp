@@ -1,6 +1,7 @@
 // What stands behind Runtime: one lock, the registries, the tracker and the window.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -39,7 +40,7 @@ class Runtime::State {
   int launch(const LaunchCall& call);
   void pass_through(const char* kernel, const std::string& reason);
   void flush();
-  void finish();
+  void finish(std::chrono::milliseconds patience);
   dro::DependenceTracker::Counters counters();
   uint64_t footprint_violations() const { return check_ == nullptr ? 0 : check_->violations(); }
 
@@ -57,6 +58,12 @@ class Runtime::State {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+
+  // StreamState is what is known of a stream by its handle.
+  struct StreamState {
+    uint64_t number = 0;             // in the journal
+    size_t outstanding_windows = 0;  // given to the device and not ended
+  };
 
   // The steps of a launch (launch.cpp). `understand` fills the scratch members; it returns null,
   // or why the launch must pass through.
@@ -93,8 +100,8 @@ class Runtime::State {
   int hand_over(const std::shared_ptr<const PlannedWindow>& planned);
   void run_window(const std::shared_ptr<const PlannedWindow>& window);
   void run_timed(const PlannedWindow& window);
-  void window_done(size_t launches, bool failed);
-  void wait_until_idle(Lock& lock);
+  void window_done(void* stream, size_t launches, bool failed);
+  void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);
   void turn_off_locked() noexcept;
   bool passes_all() const { return off_ || finished_; }
 
@@ -116,12 +123,13 @@ class Runtime::State {
   CodeRegistry code_;
   // Variables that launches have used, by the code that they belong to.
   std::unordered_multimap<void*, uint64_t> variables_;
-  std::unordered_map<void*, uint64_t> streams_;  // their numbers in the journal
+  std::unordered_map<void*, StreamState> streams_;
   uint64_t streams_counted_ = 0;
   dro::LaunchNumber last_launch_ = 0;
   LaunchWindow window_;
   size_t outstanding_windows_ = 0;
   size_t outstanding_launches_ = 0;
+  std::atomic<size_t> running_windows_{0};  // by the host's workers
   uint64_t windows_ended_ = 0;
   uint64_t launches_ended_ = 0;  // in windows
   int deferred_error_ = 0;       // of launches whose calls had returned; the next launch gets it
@@ -130,7 +138,7 @@ class Runtime::State {
   bool handed_over_ = false;  // the launch being taken is in the window or with the driver
 
   // Of the launch being taken; members so that a repeat launch allocates nothing.
-  uint64_t stream_index_ = 0;
+  StreamState* stream_ = nullptr;
   bool stream_is_new_ = false;
   std::vector<std::byte> parameters_;
   analysis::LaunchShape shape_;

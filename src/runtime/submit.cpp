@@ -37,6 +37,8 @@ int Runtime::State::submit() {
   if (window_.empty()) return 0;
   const std::shared_ptr<const PlannedWindow> planned = planner_.plan(window_);
   const size_t launches = planned->held.size();
+  StreamState& stream = streams_[planned->held.stream()];
+  ++stream.outstanding_windows;
   ++outstanding_windows_;
   outstanding_launches_ += launches;
   int result = out_of_memory;
@@ -46,20 +48,23 @@ int Runtime::State::submit() {
     // The launches are still here, and may go on without a window.
   }
   if (result == 0) return 0;
+  --stream.outstanding_windows;
   --outstanding_windows_;
   outstanding_launches_ -= launches;
+  // Where the device has failed it refuses launches as well, and the program is told that.
+  if (const int plainly = launch_plainly(planned->held, device_)) return plainly;
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
                result);
-  return launch_plainly(planned->held, device_);
+  return 0;
 }
 
 int Runtime::State::hand_over(const std::shared_ptr<const PlannedWindow>& planned) {
   if (backend_ == nullptr) {
     return device_.enqueue(planned->held.stream(), [this, planned] { run_window(planned); });
   }
-  return backend_->submit(
-      planned->held.stream(), {planned, &planned->tables},
-      [this, launches = planned->held.size()](int error) { window_done(launches, error != 0); });
+  return backend_->submit(planned->held.stream(), {planned, &planned->tables},
+                          [this, stream = planned->held.stream(), launches = planned->held.size()](
+                              int error) { window_done(stream, launches, error != 0); });
 }
 
 void Runtime::State::close_window() {
@@ -70,6 +75,7 @@ void Runtime::State::close_window() {
 // On a thread of the device, in the order of the window's stream.
 void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window) {
   bool failed = false;
+  ++running_windows_;
   try {
     if (times_tasks_) {
       run_timed(*window);
@@ -80,22 +86,26 @@ void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& wind
   } catch (...) {
     failed = true;
   }
-  window_done(window->held.size(), failed);
+  window_done(window->held.stream(), window->held.size(), failed);
 }
 
-// The journal outlives the window: finish() waits for it before it lets go of the journal.
 void Runtime::State::run_timed(const PlannedWindow& window) {
   megakernel::TaskTimes times(executor_.workers());
   {
     const std::lock_guard lock(executor_mutex_);
     executor_.run(window.tables, &times);
   }
-  for (dro::TaskRecord& record : task_records(window, times, start_))
+  std::vector<dro::TaskRecord> records = task_records(window, times, start_);
+  const Lock lock(mutex_);
+  if (journal_ == nullptr) return;  // finish() did not wait for this window
+  for (dro::TaskRecord& record : records)
     journal_->note_tasks(std::move(record));
 }
 
-void Runtime::State::window_done(size_t launches, bool failed) {
+void Runtime::State::window_done(void* stream, size_t launches, bool failed) {
   const Lock lock(mutex_);
+  --streams_[stream].outstanding_windows;
+  if (backend_ == nullptr) --running_windows_;
   --outstanding_windows_;
   outstanding_launches_ -= launches;
   ++windows_ended_;
@@ -105,7 +115,7 @@ void Runtime::State::window_done(size_t launches, bool failed) {
                launches);
     deferred_error_ = launch_failed;
   }
-  if (outstanding_windows_ == 0) {
+  if (!window_.empty() && streams_[window_.stream()].outstanding_windows == 0) {
     try {
       close_window();
     } catch (...) {
@@ -121,14 +131,20 @@ void Runtime::State::flush() {
   close_window();
 }
 
-void Runtime::State::wait_until_idle(Lock& lock) {
+void Runtime::State::wait_until_idle(Lock& lock, std::chrono::milliseconds patience) {
   close_window();
-  window_ended_.wait(lock, [&] { return outstanding_windows_ == 0 && window_.empty(); });
+  const auto idle = [&] { return outstanding_windows_ == 0 && window_.empty(); };
+  if (patience == Runtime::forever) return window_ended_.wait(lock, idle);
+  uint64_t ended = windows_ended_;
+  while (!window_ended_.wait_for(lock, patience, idle)) {
+    if (running_windows_ == 0 && windows_ended_ == ended) return;
+    ended = windows_ended_;
+  }
 }
 
-void Runtime::State::finish() {
+void Runtime::State::finish(std::chrono::milliseconds patience) {
   Lock lock(mutex_);
-  wait_until_idle(lock);
+  wait_until_idle(lock, patience);
   if (finished_) return;
   finished_ = true;
   log::info("{} launches ran as tasks in {} windows", launches_ended_, windows_ended_);

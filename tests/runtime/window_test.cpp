@@ -135,7 +135,7 @@ TEST_F(WindowTest, ALaunchOnAnotherStreamClosesTheWindow) {
   launch(7, stream(1));
   runtime->flush();
   EXPECT_THAT(device.events(), ElementsAre("window 16", "window 32", "window 16", "window 16",
-                                           "window 32", "window 16"));
+                                           "window 32", "window 32", "window 16"));
   device.resume();
   device.wait_idle();
   PingPong expected(64);
@@ -143,6 +143,19 @@ TEST_F(WindowTest, ALaunchOnAnotherStreamClosesTheWindow) {
     expected.step(t);
   }
   EXPECT_EQ(program, expected);
+}
+
+// The work of another stream may be waiting for this launch, with a host that makes no more calls.
+TEST_F(WindowTest, ALaunchWithNothingBeforeItInItsStreamGoesOutAtOnce) {
+  start();
+  program.allocate_in(*runtime);
+  launch(0, stream(2));
+  device.wait_idle();
+  device.pause();
+  launch(1, stream(1));
+  launch(2, stream(2));
+  EXPECT_THAT(device.events(), ElementsAre("window 32", "window 16", "window 32"));
+  device.resume();
 }
 
 TEST_F(WindowTest, ThePerThreadStreamIsNeverLeftToAnotherThread) {
@@ -173,6 +186,21 @@ TEST_F(WindowTest, FinishWaitsForAllAndLaterLaunchesPass) {
   EXPECT_EQ(device.events().back(), "launch step");
   EXPECT_EQ(runtime->counters().launches, 20U);
   runtime->finish();
+}
+
+TEST_F(WindowTest, FinishLeavesWhatCannotBeginToTheDevice) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  for (uint32_t t = 0; t < 4; ++t)
+    launch(t);
+  runtime->finish(std::chrono::milliseconds(1));
+  device.resume();
+  device.wait_idle();
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 4; ++t)
+    expected.step(t);
+  EXPECT_EQ(program, expected);
 }
 
 TEST_F(WindowTest, WhereTheDeviceTakesNoWindowTheLaunchesGoOneByOne) {

@@ -177,6 +177,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
         return submit(driver, stream,
                       std::make_shared<const HostOperation>(context, function, data));
       });

@@ -142,6 +142,7 @@ TEST_F(LaunchTest, ATrapFailsTheContextUntilItIsReset) {
   EXPECT_NE(log.find("kernel stop_if: a thread executed a trap"), std::string::npos) << log;
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_EQ(launch(stop_if, 2, 32, nullptr, 0), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(cuLaunchHostFunc(nullptr, [](void*) {}, nullptr), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }

@@ -1,0 +1,49 @@
+// Modules, contexts, threads, faults and captures while launches are held back: the program finds
+// what it finds on the CPU device alone.
+#include <gtest/gtest.h>
+
+#include "e2e/process.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+// timeout(1) turns a hang into status 124.
+std::vector<std::string> life(const std::string& name) {
+  return {"timeout", "60", build_path("tests/e2e/driver_life"),
+          build_path("tests/e2e/driver_life.ptx"), name};
+}
+
+class DriverLife : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(DriverLife, IsWhatItIsWithoutSluice) {
+  const auto [name, output] = GetParam();
+  const Outcome plain = sluice_run({"--off"}, life(name));
+  EXPECT_EQ(plain.status, 0) << plain.errors;
+  EXPECT_EQ(plain.output, output) << plain.errors;
+  const ScratchFolder scratch;
+  const Outcome under = sluice_run({"--journal", scratch.file("journal")}, life(name));
+  EXPECT_EQ(under.status, 0) << under.errors;
+  EXPECT_EQ(under.output, output) << under.errors;
+}
+
+constexpr const char* told_of_fault =
+    "synchronise: CUDA_ERROR_LAUNCH_FAILED\nlaunch: CUDA_ERROR_LAUNCH_FAILED\n"
+    "again: CUDA_ERROR_LAUNCH_FAILED\ncopy: CUDA_ERROR_LAUNCH_FAILED\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    , DriverLife,
+    testing::Values(std::pair("unload_modules", "right 8\n"),
+                    std::pair("destroy_contexts", "right 16\n"),
+                    std::pair("two_contexts", "right\nright\n"),
+                    std::pair("many_threads", "right 1640\n"),
+                    std::pair("polled_flag", "seen, right\nseen, right\nseen, right\n"),
+                    std::pair("fault", told_of_fault), std::pair("fault_held_back", told_of_fault),
+                    std::pair("capture", "right right\n")),
+    [](const auto& info) {
+      std::string name = info.param.first;
+      std::erase(name, '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace sluice::e2e
