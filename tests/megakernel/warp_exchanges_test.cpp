@@ -31,6 +31,20 @@ TEST(WarpExchanges, NameNoEndedLaneWhereAllComeToThem) {
   EXPECT_FALSE(meets_lanes(shuffle + "setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;"));
 }
 
+// What a register holds later, where lanes have parted, says nothing of what it held before.
+TEST(WarpExchanges, AreKnownWhereRegistersAreUsedAgain) {
+  const std::string rounds =
+      "loop: " + shuffle + "shr.u32 %r6, %r6, 1;\nsetp.ne.u32 %p3, %r6, 0;\n@%p3 bra loop;\n";
+  EXPECT_FALSE(meets_lanes("mov.u32 %r6, %r1;\n" + rounds +
+                           "setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;\nadd.u32 %r6, %r2, 1;"));
+  EXPECT_TRUE(
+      meets_lanes("mov.u32 %r6, %r1;\nsetp.ge.u32 %p1, %r2, %r1;\n@%p1 bra skip;\n"
+                  "add.u32 %r6, %r1, 1;\nskip:\n" +
+                  rounds));
+  EXPECT_TRUE(meets_lanes("mov.u32 %r6, %r1;\nsetp.ge.u32 %p1, %r2, %r1;\n@%p1 mov.u32 %r6, 9;\n" +
+                          rounds));
+}
+
 TEST(WarpExchanges, MayNameLanesThatEndBefore) {
   EXPECT_TRUE(meets_lanes("setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;\n" + shuffle));
   EXPECT_TRUE(meets_lanes("setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra done;\n" + shuffle + "done:"));
@@ -116,6 +130,14 @@ TEST(WarpExchanges, OfThoseWhoVotedForTheirWayAreKnown) {
   EXPECT_FALSE(meets_lanes(ballot + "@!%p1 ret;\n" + by_mask));
   // The branch may be by the opposite comparison.
   EXPECT_FALSE(meets_lanes("setp.ge.u32 %p2, %r2, %r1;\n" + ballot + "@%p2 ret;\n" + by_mask));
+  // What is compared may have come on several ways, but must be the same in both.
+  const std::string bound =
+      "mov.u32 %r6, 1;\nsetp.eq.u32 %p4, %r1, 9;\n@%p4 bra skip;\nmov.u32 %r6, 2;\nskip:\n"
+      "setp.ge.u32 %p2, %r2, %r6;\n";
+  const std::string by_bound =
+      "setp.lt.u32 %p1, %r2, %r6;\nvote.sync.ballot.b32 %r5, %p1, -1;\n@%p2 ret;\n" + by_mask;
+  EXPECT_FALSE(meets_lanes(bound + by_bound));
+  EXPECT_TRUE(meets_lanes(bound + "add.u32 %r6, %r6, 1;\n" + by_bound));
   // All who voted take the turns of a loop together, as many as a parameter says.
   EXPECT_FALSE(meets_lanes("mov.u32 %r6, %r1;\n" + ballot + "@!%p1 bra done;\nloop: " + by_mask +
                            "shr.u32 %r6, %r6, 1;\nsetp.ne.u32 %p3, %r6, 0;\n"

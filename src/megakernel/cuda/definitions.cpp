@@ -23,9 +23,7 @@ Definitions::Definitions(const FlowGraph& graph) {
                                     instruction->opcode) == without_result.end();
       if (!writes || instruction->operands.empty()) continue;
       const auto note = [&](const std::string& name) {
-        const auto [place, is_new] =
-            definitions_.emplace(name, Definition{instruction, node, index});
-        if (!is_new) place->second.instruction = nullptr;
+        definitions_[name].push_back({instruction, node, index});
       };
       for_each_operand(instruction->operands[0], [&](const ptx::Operand& leaf) {
         if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) {
@@ -41,8 +39,20 @@ Definitions::Definitions(const FlowGraph& graph) {
 
 const Definition* Definitions::only(const std::string& name) const {
   const auto found = definitions_.find(name);
-  if (found == definitions_.end() || found->second.instruction == nullptr) return nullptr;
-  return &found->second;
+  return found == definitions_.end() || found->second.size() != 1 ? nullptr : &found->second[0];
+}
+
+bool Definitions::has(const std::string& name) const {
+  return definitions_.contains(name);
+}
+
+bool Definitions::is_written_between(const std::string& name, size_t node, size_t first,
+                                     size_t last) const {
+  const auto found = definitions_.find(name);
+  if (found == definitions_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Definition& d) {
+    return d.node == node && d.index > first && d.index < last;
+  });
 }
 
 bool is_full_mask(const ptx::Operand& operand, const Definitions& definitions) {
@@ -73,11 +83,12 @@ bool tell_the_same(const std::string& a, const std::string& b, const Definitions
   }
   for (const size_t index : {size_t{1}, size_t{2}}) {
     if (!(one.operands[index] == other.operands[index])) return false;
-    // The value is the same at both, since it is written once.
+    // Special registers but the thread's place may change on their way.
     const auto* name = std::get_if<ptx::Identifier>(&one.operands[index].value);
-    const bool is_fixed =
-        name == nullptr || name->name == "%tid" || definitions.only(name->name) != nullptr;
-    if (!is_fixed) return false;
+    if (name == nullptr) continue;
+    if (!definitions.has(name->name) && name->name != "%tid") return false;
+    const auto [begin, end] = std::minmax(first->index, second->index);
+    if (definitions.is_written_between(name->name, first->node, begin, end)) return false;
   }
   static constexpr std::array<std::array<std::string_view, 2>, 5> opposites = {
       {{"lt", "ge"}, {"le", "gt"}, {"eq", "ne"}, {"lo", "hs"}, {"ls", "hi"}}};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "megakernel/cuda/flow_graph.hpp"
 
@@ -25,8 +26,15 @@ class Definitions {
   // only() is that instruction, or null where none or several write the register.
   const Definition* only(const std::string& name) const;
 
+  // has() says whether any instruction writes it: special registers are none of these.
+  bool has(const std::string& name) const;
+
+  // is_written_between() says whether the register is written in `node` after the instruction at
+  // `first` and before that at `last`.
+  bool is_written_between(const std::string& name, size_t node, size_t first, size_t last) const;
+
  private:
-  std::map<std::string, Definition> definitions_;  // without an instruction: several
+  std::map<std::string, std::vector<Definition>> definitions_;
 };
 
 // is_full_mask() says whether an operand is known to name all lanes of a warp.

@@ -19,7 +19,7 @@ using ptx::Instruction;
 
 // Level says where a value may differ. `linear` is the thread's place in its block, or a bound on
 // it that steps at multiples of 32 can be compared with.
-enum class Level { same, by_warp, linear, by_thread };
+enum class Level : uint8_t { same, by_warp, linear, by_thread };
 
 Level join(Level a, Level b) {
   return std::max(a, b);
@@ -43,7 +43,8 @@ class Analysis {
         taken_alike_(taken_alike),
         definitions_(graph),
         post_dominators_(immediate_post_dominators(graph)),
-        region_(graph.nodes.size(), Level::same) {}
+        region_(graph.nodes.size(), Level::same),
+        at_entry_(graph.nodes.size()) {}
 
   Divergence run() {
     for (changed_ = true; changed_;) {
@@ -56,15 +57,14 @@ class Analysis {
     for (changed_ = true; changed_;) {
       changed_ = false;
       for (size_t node = 0; node < graph_.nodes.size(); ++node) {
-        for (const Instruction* instruction : graph_.nodes[node].instructions)
-          define(*instruction, region_[node]);
-        if (const Level level = branch_level(node); level != Level::same) spread(node, level);
+        const Level level = pass(node);
+        if (level != Level::same) spread(node, level);
       }
     }
     Divergence divergence;
     for (size_t node = 0; node < graph_.nodes.size(); ++node) {
       // Whether threads come here at all may differ, too.
-      const Level level = join(branch_level(node), region_[node]);
+      const Level level = join(pass(node), region_[node]);
       divergence.in_block.push_back(level != Level::same);
       divergence.in_warp.push_back(level == Level::by_thread);
     }
@@ -72,6 +72,28 @@ class Analysis {
   }
 
  private:
+  // Levels of registers at one place, by their numbers.
+  using Levels = std::vector<Level>;
+
+  // pass() follows the registers through a node to those after it, and returns how threads may
+  // differ in the way that they take at its end.
+  Level pass(size_t node) {
+    levels_ = at_entry_[node];
+    levels_.resize(numbers_.size(), Level::same);
+    for (const Instruction* instruction : graph_.nodes[node].instructions)
+      define(*instruction, region_[node]);
+    for (const size_t next : graph_.nodes[node].successors) {
+      Levels& known = at_entry_[next];
+      known.resize(std::max(known.size(), levels_.size()), Level::same);
+      for (size_t i = 0; i < levels_.size(); ++i) {
+        if (join(known[i], levels_[i]) == known[i]) continue;
+        known[i] = join(known[i], levels_[i]);
+        changed_ = true;
+      }
+    }
+    return branch_level(node);
+  }
+
   Level special(const ptx::Identifier& name) const {
     static constexpr std::string_view uniform[] = {"%ntid",  "%ctaid",  "%nctaid", "%smid",
                                                    "%nsmid", "%gridid", "WARP_SZ"};
@@ -89,8 +111,10 @@ class Analysis {
   }
 
   Level of_name(const ptx::Identifier& name) const {
-    const auto found = levels_.find(key_of(name));
-    if (found != levels_.end()) return found->second;
+    const auto found = numbers_.find(key_of(name));
+    if (found != numbers_.end()) {
+      return found->second < levels_.size() ? levels_[found->second] : Level::same;
+    }
     static constexpr std::string_view registers[] = {"%tid",   "%laneid",      "%lanemask",
                                                      "%clock", "%globaltimer", "%warpid"};
     for (const std::string_view known : registers) {
@@ -285,23 +309,25 @@ class Analysis {
     return Level::by_thread;
   }
 
-  void raise(const ptx::Identifier& name, Level level) {
-    Level& known = levels_[key_of(name)];
-    if (join(known, level) == known) return;
-    known = join(known, level);
-    changed_ = true;
+  // set() gives a register its level; under a guard it may keep what it had.
+  void set(const ptx::Identifier& name, Level level, bool is_guarded) {
+    const size_t number = numbers_.emplace(key_of(name), numbers_.size()).first->second;
+    if (number >= levels_.size()) levels_.resize(number + 1, Level::same);
+    levels_[number] = is_guarded ? join(levels_[number], level) : level;
   }
 
-  // define() raises the levels of what the instruction writes: its first operand, where it is no
+  // define() sets the levels of what the instruction writes: its first operand, where it is no
   // store. Local memory of calls (st.param) is not followed: results of calls count as divergent.
   void define(const Instruction& instruction, Level region) {
     if (instruction.operands.empty()) return;
     const Level level = join(of_result(instruction), seen_by_warps(region));
+    const bool is_guarded = instruction.guard.has_value();
     for_each_operand(instruction.operands[0], [&](const ptx::Operand& leaf) {
-      if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) raise(*name, level);
-      if (const auto* pair = std::get_if<ptx::PairOperand>(&leaf.value)) {
-        raise(pair->first, level);
-        raise(pair->second, level);
+      if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) {
+        set(*name, level, is_guarded);
+      } else if (const auto* pair = std::get_if<ptx::PairOperand>(&leaf.value)) {
+        set(pair->first, level, is_guarded);
+        set(pair->second, level, is_guarded);
       }
     });
   }
@@ -344,7 +370,9 @@ class Analysis {
   const Definitions definitions_;
   const std::vector<size_t> post_dominators_;
   std::vector<Level> region_;
-  std::map<std::string, Level> levels_;
+  std::map<std::string, size_t> numbers_;  // of registers, as they are met
+  std::vector<Levels> at_entry_;           // of the nodes
+  Levels levels_;                          // where pass() is
   std::map<std::string, Known> constants_;
   bool changed_ = false;
 };
