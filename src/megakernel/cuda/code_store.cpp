@@ -1,9 +1,11 @@
 #include "megakernel/cuda/code_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "megakernel/cuda/linker.hpp"
 #include "megakernel/signals_blocked.hpp"
@@ -14,6 +16,9 @@ namespace {
 
 // Compiling grows with the number of bodies, and the register count of the worst sets everyone's.
 constexpr size_t most_bodies = 64;
+// Sets that recur beyond these run in the module of all bodies, and beyond those are not counted.
+constexpr size_t most_modules_of_sets = 16;
+constexpr size_t most_sets = 1024;
 
 // What makes two bodies the same: all that is in them but the prefix of their names.
 std::string text_of(const TaskBody& body) {
@@ -86,9 +91,28 @@ CodeStore::Found CodeStore::find(uint32_t place) {
   return {&entry.body, entry.state, entry.number, entry.reason};
 }
 
-std::shared_ptr<const CodeStore::Loaded> CodeStore::loaded() {
-  const std::lock_guard lock(mutex_);
-  return loaded_;
+std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<uint32_t>& numbers) {
+  std::unique_lock lock(mutex_);
+  SLUICE_ASSERT(loaded_ != nullptr && numbers.size() <= linked_.size());
+  if (numbers.size() == linked_.size()) return loaded_;
+  if (sets_.size() >= most_sets && !sets_.contains(numbers)) return loaded_;
+  Set& set = sets_[numbers];
+  if (++set.windows == windows_to_recur && modules_of_sets_ < most_modules_of_sets) {
+    ++modules_of_sets_;
+    set.state = State::pending;
+    changed_.notify_all();
+  }
+  if (wait_) changed_.wait(lock, [&] { return set.state != State::pending || stopping_; });
+  return set.loaded != nullptr ? set.loaded : loaded_;
+}
+
+bool CodeStore::has_pending_body() const {
+  return !entries_.empty() && entries_.back().state == State::pending;
+}
+
+std::map<std::vector<uint32_t>, CodeStore::Set>::iterator CodeStore::pending_set() {
+  return std::find_if(sets_.begin(), sets_.end(),
+                      [](const auto& set) { return set.second.state == State::pending; });
 }
 
 void CodeStore::build() {
@@ -96,13 +120,37 @@ void CodeStore::build() {
   std::unique_lock lock(mutex_);
   driver_.cuCtxSetCurrent(context_);
   for (;;) {
-    changed_.wait(lock, [&] {
-      return stopping_ || (!entries_.empty() && entries_.back().state == State::pending);
-    });
+    changed_.wait(lock,
+                  [&] { return stopping_ || has_pending_body() || pending_set() != sets_.end(); });
     if (stopping_) return;
-    build_pending(lock);
+    if (has_pending_body()) {
+      build_pending(lock);
+    } else {
+      const auto set = pending_set();
+      build_set(lock, set->first, set->second);
+    }
     changed_.notify_all();
   }
+}
+
+void CodeStore::build_set(std::unique_lock<std::mutex>& lock, const std::vector<uint32_t>& numbers,
+                          Set& set) {
+  std::vector<const TaskBody*> bodies;
+  std::vector<uint32_t> renumbered(linked_.size(), 0);
+  for (const uint32_t number : numbers) {
+    renumbered[number] = static_cast<uint32_t>(bodies.size());
+    bodies.push_back(linked_[number]);
+  }
+  std::string reason;
+  lock.unlock();
+  const std::shared_ptr<Loaded> loaded = load(bodies, reason);
+  lock.lock();
+  set.state = loaded == nullptr ? State::refused : State::ready;
+  if (loaded == nullptr) return;
+  loaded->renumbered = std::move(renumbered);
+  set.loaded = loaded;
+  log::info("windows of {} of {} kernels recur: they have a megakernel now, {} threads a worker",
+            numbers.size(), linked_.size(), loaded->threads);
 }
 
 void CodeStore::build_pending(std::unique_lock<std::mutex>& lock) {
@@ -142,8 +190,8 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
   return true;
 }
 
-std::shared_ptr<const CodeStore::Loaded> CodeStore::load(const std::vector<const TaskBody*>& bodies,
-                                                         std::string& reason) {
+std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskBody*>& bodies,
+                                                   std::string& reason) {
   const Result<std::string> text = link_megakernel(bodies);
   if (!text) {
     reason = text.error().line();

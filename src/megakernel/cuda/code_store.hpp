@@ -16,11 +16,13 @@
 namespace sluice::megakernel {
 
 // CodeStore. Every new body makes one new module that holds all bodies so far; a body keeps its
-// number from module to module, so code handed out once stays good. Thread-safe.
+// number, so code handed out once stays good. A set of bodies whose windows recur gets a module of
+// its own, with no wider workers, no more registers and no more shared memory than it needs itself.
+// Thread-safe.
 class CodeStore {
  public:
   // With `wait`, find() answers "pending" at the first call for a body, and waits for the compiler
-  // at all later ones.
+  // at all later ones; so does code_for() where a set begins to recur.
   CodeStore(const CudaDriver& driver, bool wait);
   ~CodeStore();
 
@@ -28,6 +30,8 @@ class CodeStore {
   struct Loaded {
     CUfunction function = nullptr;
     uint32_t threads = 0;  // of a worker
+    // By a body's number: its number in this module, where that is another one. Empty: none is.
+    std::vector<uint32_t> renumbered;
     CUmodule module = nullptr;
     const CudaDriver* driver = nullptr;
     ~Loaded();
@@ -49,8 +53,10 @@ class CodeStore {
 
   Found find(uint32_t place);
 
-  // loaded() is the newest module, null before the first.
-  std::shared_ptr<const Loaded> loaded();
+  // code_for() is the module for a window with the bodies of these numbers, all of them ready, in
+  // ascending order. At the `windows_to_recur`-th window a set recurs.
+  std::shared_ptr<const Loaded> code_for(const std::vector<uint32_t>& numbers);
+  static constexpr uint32_t windows_to_recur = 16;
 
  private:
   struct Entry {
@@ -61,12 +67,21 @@ class CodeStore {
     std::string reason;
   };
 
+  struct Set {
+    uint32_t windows = 0;
+    State state = State::ready;  // pending: it waits for its module
+    std::shared_ptr<const Loaded> loaded;
+  };
+
   void build();
-  std::shared_ptr<const Loaded> load(const std::vector<const TaskBody*>& bodies,
-                                     std::string& reason);
-  // Both are called with the lock held, and let go of it while the driver compiles.
+  bool has_pending_body() const;
+  std::map<std::vector<uint32_t>, Set>::iterator pending_set();
+  std::shared_ptr<Loaded> load(const std::vector<const TaskBody*>& bodies, std::string& reason);
+  // These are called with the lock held, and let go of it while the driver compiles.
   void build_pending(std::unique_lock<std::mutex>& lock);
   bool try_bodies(std::unique_lock<std::mutex>& lock, const std::vector<Entry*>& fresh);
+  void build_set(std::unique_lock<std::mutex>& lock, const std::vector<uint32_t>& numbers,
+                 Set& set);
 
   const CudaDriver& driver_;
   const bool wait_;
@@ -74,8 +89,10 @@ class CodeStore {
   std::condition_variable changed_;
   std::deque<Entry> entries_;
   std::map<std::string, uint32_t> place_of_text_;
-  std::vector<const TaskBody*> linked_;  // by number
-  std::shared_ptr<const Loaded> loaded_;
+  std::vector<const TaskBody*> linked_;   // by number
+  std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
+  std::map<std::vector<uint32_t>, Set> sets_;
+  size_t modules_of_sets_ = 0;
   CUcontext context_ = nullptr;
   bool stopping_ = false;
   std::thread builder_;  // started by the first body

@@ -18,6 +18,15 @@ int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   return value;
 }
 
+std::vector<uint32_t> bodies_of(const Window& window) {
+  std::vector<uint32_t> bodies;
+  for (const LaunchSlot& slot : window.slots)
+    bodies.push_back(slot.device->body);
+  std::sort(bodies.begin(), bodies.end());
+  bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+  return bodies;
+}
+
 }  // namespace
 
 DeviceExecutor::DeviceExecutor(const CudaDriver& driver, Config config)
@@ -133,11 +142,11 @@ CUresult DeviceExecutor::reserve(DeviceMemory& memory, size_t bytes, bool& fresh
   return result;
 }
 
-CUresult DeviceExecutor::prepare(Lane& lane, const Window& window, CUstream stream,
-                                 uint64_t& pool_bytes) {
+CUresult DeviceExecutor::prepare(Lane& lane, const CodeStore::Loaded& code, const Window& window,
+                                 CUstream stream, uint64_t& pool_bytes) {
   ++windows_;
   const uint32_t stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + windows_);
-  DeviceTables tables = make_device_tables(window, lane.signals, stress);
+  DeviceTables tables = make_device_tables(window, lane.signals, stress, code.renumbered);
   bool fresh = false;
   CUresult result = reserve(lane.flags, size_t{8} * tables.flag_count, fresh);
   if (result == CUDA_SUCCESS && fresh) {
@@ -150,7 +159,7 @@ CUresult DeviceExecutor::prepare(Lane& lane, const Window& window, CUstream stre
     result = driver_.cuMemsetD8Async(lane.counters.address, 0, lane.counters.bytes, stream);
     // The new counters hold nothing, so the targets are others.
     lane.signals.counted.clear();
-    tables = make_device_tables(window, lane.signals, stress);
+    tables = make_device_tables(window, lane.signals, stress, code.renumbered);
   }
   if (result == CUDA_SUCCESS) result = reserve(lane.tables, tables.bytes.size(), fresh);
   if (result != CUDA_SUCCESS) return result;
@@ -184,7 +193,7 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
   auto* stream = static_cast<CUstream>(handle);
   Running running{.lane = take_lane(),
                   .stream = stream,
-                  .code = store_.loaded(),
+                  .code = store_.code_for(bodies_of(*window)),
                   .window = std::move(window),
                   .done = std::move(done)};
   Lane& lane = *running.lane;
@@ -192,7 +201,8 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
   CUresult result = CUDA_SUCCESS;
   if (lane.ended == nullptr)
     result = driver_.cuEventCreate(&lane.ended, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-  if (result == CUDA_SUCCESS) result = prepare(lane, *running.window, stream, pool_bytes);
+  if (result == CUDA_SUCCESS)
+    result = prepare(lane, *running.code, *running.window, stream, pool_bytes);
   if (result == CUDA_SUCCESS) {
     result = launch(lane, *running.code, *running.window, pool_bytes, stream);
   }

@@ -66,7 +66,8 @@ class DeviceExecutor final : public WindowBackend {
   std::unique_ptr<Lane> take_lane();
   void free_lane(Lane& lane);
   CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
-  CUresult prepare(Lane& lane, const Window& window, CUstream stream, uint64_t& pool_bytes);
+  CUresult prepare(Lane& lane, const CodeStore::Loaded& code, const Window& window, CUstream stream,
+                   uint64_t& pool_bytes);
   CUresult launch(Lane& lane, const CodeStore::Loaded& code, const Window& window,
                   uint64_t pool_bytes, CUstream stream);
   uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes);

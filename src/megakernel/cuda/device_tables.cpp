@@ -29,9 +29,10 @@ SluiceBox to_device(const dro::BlockBox& box) {
 
 class TableWriter {
  public:
-  TableWriter(const Window& window, SignalMemory& signals)
+  TableWriter(const Window& window, SignalMemory& signals, std::span<const uint32_t> renumbered)
       : window_(window),
         signals_(signals),
+        renumbered_(renumbered),
         slots_(window.slots.size()),
         groups_(window.slots.size()) {}
 
@@ -85,7 +86,7 @@ class TableWriter {
     const DeviceCode& code = *from.device;
     const SluiceBlockLaunch& launch = *from.launch;
     SluiceSlot& slot = slots_[index];
-    slot.body = code.body;
+    slot.body = renumbered_.empty() ? code.body : renumbered_[code.body];
     std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(slot.grid));
     slot.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     slot.blocks_per_task = from.blocks_per_task;
@@ -206,6 +207,7 @@ class TableWriter {
 
   const Window& window_;
   SignalMemory& signals_;
+  const std::span<const uint32_t> renumbered_;
   SluiceWindow head_ = {};
   std::vector<std::byte> bytes_;
   std::vector<SluiceSlot> slots_;
@@ -222,8 +224,9 @@ void DeviceTables::set_signals(uint64_t flags, uint64_t counters) {
   std::memcpy(bytes.data() + offsetof(SluiceWindow, counters), &counters, sizeof counters);
 }
 
-DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress) {
-  return TableWriter(window, signals).write(stress);
+DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress,
+                                std::span<const uint32_t> renumbered) {
+  return TableWriter(window, signals, renumbered).write(stress);
 }
 
 }  // namespace sluice::megakernel

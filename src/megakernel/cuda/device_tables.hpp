@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "megakernel/layout.hpp"
@@ -46,7 +47,9 @@ struct DeviceTables {
 // make_device_tables() writes the tables of a window whose slots all have device code, and takes
 // the next epoch of `signals`. A launch that others wait for as a whole gets a counter; so does
 // each group of tasks that is only ever waited for together. `stress` is 0, or the seed of random
-// delays.
-DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress = 0);
+// delays. `renumbered`, where not empty, gives for each body's number that in the module which
+// runs.
+DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress = 0,
+                                std::span<const uint32_t> renumbered = {});
 
 }  // namespace sluice::megakernel

@@ -1,0 +1,80 @@
+// Modules that the store links, loaded by the CPU device: one of all bodies, and one of their own
+// for sets of bodies whose windows recur.
+#include "megakernel/cuda/code_store.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ptx/parser.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+class CodeStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(driver_.look_up([](const char* name) { return dlsym(RTLD_DEFAULT, name); }), nullptr);
+    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+  }
+
+  // add() returns the number of a new kernel's body, whose blocks have so many threads.
+  uint32_t add(CodeStore& store, uint32_t threads) {
+    const auto module =
+        ptx::parse(fmt::format(".version 7.0\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 out)\n{{\n.reg .b64 %rd<2>;\n"
+                               "ld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], {};\nret;\n}}\n",
+                               threads));
+    EXPECT_TRUE(module) << module.error().line();
+    const Result<uint32_t> place = store.add(*module, "k", {threads, 1, 1}, context_);
+    EXPECT_TRUE(place) << place.error().line();
+    EXPECT_EQ(store.find(*place).state, CodeStore::State::pending);
+    const CodeStore::Found found = store.find(*place);
+    EXPECT_EQ(found.state, CodeStore::State::ready) << found.reason;
+    return found.number;
+  }
+
+  CudaDriver driver_;
+  CUcontext context_ = nullptr;
+};
+
+TEST_F(CodeStoreTest, GivesARecurringSetAModuleOfItsOwn) {
+  CodeStore store(driver_, true);
+  const uint32_t wide = add(store, 256);
+  const uint32_t narrow = add(store, 64);
+  const uint32_t narrower = add(store, 32);
+  const auto all = store.code_for({wide, narrow, narrower});
+  EXPECT_EQ(all->threads, 256U);
+  EXPECT_TRUE(all->renumbered.empty());
+  for (uint32_t window = 1; window < CodeStore::windows_to_recur; ++window)
+    EXPECT_EQ(store.code_for({narrow, narrower}), all);
+  const auto own = store.code_for({narrow, narrower});
+  EXPECT_NE(own, all);
+  EXPECT_EQ(own->threads, 64U);
+  EXPECT_EQ(own->renumbered.at(narrow), 0U);
+  EXPECT_EQ(own->renumbered.at(narrower), 1U);
+  EXPECT_EQ(store.code_for({narrow, narrower}), own);
+  // Sets that do not recur stay where they are, and so does what all bodies share.
+  EXPECT_EQ(store.code_for({wide, narrow}), all);
+  EXPECT_EQ(store.code_for({wide, narrow, narrower}), all);
+}
+
+TEST_F(CodeStoreTest, KeepsTheModuleOfASetWhenBodiesAreAdded) {
+  CodeStore store(driver_, true);
+  const uint32_t first = add(store, 32);
+  const auto only = store.code_for({first});
+  const uint32_t second = add(store, 128);
+  EXPECT_NE(store.code_for({first}), only);
+  for (uint32_t window = 2; window < CodeStore::windows_to_recur; ++window)
+    EXPECT_EQ(store.code_for({first})->threads, 128U);
+  const auto own = store.code_for({first});
+  EXPECT_EQ(own->threads, 32U);
+  const uint32_t third = add(store, 192);
+  EXPECT_EQ(store.code_for({first}), own);
+  EXPECT_EQ(store.code_for({first, second, third})->threads, 192U);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel
