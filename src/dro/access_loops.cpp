@@ -3,68 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <utility>
 
-#include <isl/mat.h>
 #include <isl/set.h>
-#include <isl/val.h>
 
 #include "base/floor_divide.hpp"
+#include "dro/piece_constraints.hpp"
 
 namespace sluice::dro {
 namespace {
 
 constexpr size_t most_pieces = 16;
 constexpr int most_loops = 12;
-constexpr int most_constraints = 64;
-constexpr int64_t largest_coefficient = int64_t{1} << 40;
-
-using BasicSet = std::unique_ptr<isl_basic_set, isl_basic_set* (*)(isl_basic_set*)>;
 
 BasicSet managed(isl_basic_set* set) {
   return {set, isl_basic_set_free};
-}
-
-// Constraint is coefficients of the loops' variables in their order, then of the parameters, then
-// a constant; their sum is zero (equality) or not negative.
-struct Constraint {
-  std::vector<int64_t> coefficients;
-  bool equality = false;
-};
-
-// read_rows() appends the rows of a matrix of constraints; false where a number is too large.
-bool read_rows(isl_mat* matrix, bool equality, const std::vector<unsigned>& order,
-               std::vector<Constraint>& constraints) {
-  const std::unique_ptr<isl_mat, isl_mat* (*)(isl_mat*)> owner(matrix, isl_mat_free);
-  if (matrix == nullptr) return false;
-  const int columns = isl_mat_cols(matrix);
-  for (int row = 0; row < isl_mat_rows(matrix); ++row) {
-    Constraint& constraint = constraints.emplace_back();
-    constraint.equality = equality;
-    for (int i = 0; i < columns; ++i) {
-      const size_t place = static_cast<size_t>(i);
-      const int column = place < order.size() ? static_cast<int>(order[place]) : i;
-      const isl::val value = isl::manage(isl_mat_get_element_val(matrix, row, column));
-      const isl::val limit(value.ctx(), static_cast<long>(largest_coefficient));
-      if (value.is_null() || !yes(value.abs().le(limit))) return false;
-      constraint.coefficients.push_back(value.get_num_si());
-    }
-  }
-  return true;
-}
-
-std::optional<std::vector<Constraint>> constraints_of(isl_basic_set* set,
-                                                      const std::vector<unsigned>& order) {
-  std::vector<Constraint> constraints;
-  isl_mat* equalities =
-      isl_basic_set_equalities_matrix(set, isl_dim_set, isl_dim_param, isl_dim_cst, isl_dim_div);
-  isl_mat* inequalities =
-      isl_basic_set_inequalities_matrix(set, isl_dim_set, isl_dim_param, isl_dim_cst, isl_dim_div);
-  const bool read = read_rows(equalities, true, order, constraints);
-  if (!read_rows(inequalities, false, order, constraints) || !read) return std::nullopt;
-  if (constraints.size() > most_constraints) return std::nullopt;
-  return constraints;
 }
 
 }  // namespace
@@ -73,8 +26,7 @@ std::optional<std::vector<Constraint>> constraints_of(isl_basic_set* set,
 // dimensions; then, from the innermost loop outwards, each loop takes the constraints that have its
 // variable, and the variable is eliminated.
 bool AccessLoops::add_piece(const isl::basic_map& relation, std::vector<Piece>& pieces) {
-  BasicSet set =
-      managed(isl_basic_set_flatten(isl_basic_set_lift(isl_basic_map_wrap(relation.copy()))));
+  BasicSet set = lifted_piece(relation);
   if (set == nullptr) return false;
   const int loops = isl_basic_set_dim(set.get(), isl_dim_set);
   if (loops < 4 || loops > most_loops) return false;

@@ -58,11 +58,21 @@ Result<isl::map> AccessTemplate::at(const IslContext& context,
 bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,
                           size_t most_steps, std::vector<ByteRun>& runs) {
   if (!std::exchange(loops_made_, true)) loops_ = AccessLoops::make(relation_);
-  if (!loops_) return false;
+  return loops_ && loops_->list(values_of(symbols), grid, most_steps, runs);
+}
+
+std::optional<Boxes> AccessTemplate::boxes(std::span<const analysis::Symbol> symbols,
+                                           const Dim3& grid) {
+  if (!std::exchange(box_template_made_, true)) box_template_ = BoxTemplate::make(relation_);
+  if (!box_template_) return std::nullopt;
+  return box_template_->at(values_of(symbols), grid);
+}
+
+std::vector<int64_t> AccessTemplate::values_of(std::span<const analysis::Symbol> symbols) const {
   std::vector<int64_t> values;
   for (const size_t symbol : symbol_of_)
     values.push_back(symbols[symbol].value);
-  return loops_->list(values, grid, most_steps, runs);
+  return values;
 }
 
 }  // namespace sluice::dro

@@ -10,6 +10,7 @@
 
 #include "analysis/footprint.hpp"
 #include "dro/access_loops.hpp"
+#include "dro/box_template.hpp"
 #include "dro/relations.hpp"
 
 namespace sluice::dro {
@@ -32,14 +33,21 @@ class AccessTemplate {
   bool list(std::span<const analysis::Symbol> symbols, const Dim3& grid, size_t most_steps,
             std::vector<ByteRun>& runs);
 
+  // boxes() does as BoxTemplate::at(); nothing also where there is no such template.
+  std::optional<Boxes> boxes(std::span<const analysis::Symbol> symbols, const Dim3& grid);
+
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
   isl::map relation_;
   std::vector<size_t> symbol_of_;  // by parameter of the relation: which symbol it is
+  std::vector<int64_t> values_of(std::span<const analysis::Symbol> symbols) const;
+
   std::optional<AccessLoops> loops_;
   bool loops_made_ = false;
+  std::optional<BoxTemplate> box_template_;
+  bool box_template_made_ = false;
 };
 
 }  // namespace sluice::dro

@@ -110,8 +110,11 @@ Result<LaunchTable::ParsedFootprint> LaunchTable::parse(const analysis::Footprin
       target.source = std::move(*relation);
     }
   }
+  // What is boxed or listed has no block outside the grid.
+  parsed.boxed = find_boxes(parsed);
+  if (parsed.boxed) return parsed;
   parsed.listed = list(parsed);
-  if (parsed.listed) return parsed;  // it has no block outside the grid
+  if (parsed.listed) return parsed;
   if (const Status good = check(parsed); !good) return tl::unexpected(good.error());
   return parsed;
 }
@@ -221,7 +224,13 @@ const std::vector<BufferRelations>& LaunchTable::relations(PatternId id) const {
 }
 
 void LaunchTable::bind(LaunchPattern& pattern) {
+  if (pattern.boxed) pattern.boxed = bind_boxes(pattern);
+  if (pattern.boxed) return;
   if (pattern.listed) return bind_listed(pattern);
+  bind_by_isl(pattern);
+}
+
+void LaunchTable::bind_by_isl(LaunchPattern& pattern) {
   pattern.relations = bound_relations(pattern);
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
   std::vector<isl::set> must_written(pattern.buffer_bytes.size(), empty_bytes(context_));

@@ -29,6 +29,8 @@ class ByteSet {
   bool meets(const ByteSet& other, const IslContext& context) const;
   // without() takes bytes out; where isl gives up, the set stays as it was.
   ByteSet without(const ByteSet& gone, const IslContext& context) const;
+  // is_copy_of() is true where both share what they hold: they are equal, which takes no look.
+  bool is_copy_of(const ByteSet& other) const;
   // equals() is false where isl cannot tell.
   bool equals(const ByteSet& other, const IslContext& context) const;
 

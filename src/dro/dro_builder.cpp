@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dro/block_bytes.hpp"
+#include "dro/box_edges.hpp"
 #include "dro/edge_forms.hpp"
 #include "dro/eviction.hpp"
 
@@ -20,6 +21,10 @@ constexpr size_t listing_steps = size_t{1} << 20;
 // What a pair costs that isl composes, and one whose bytes are listed, beside its lists.
 constexpr uint64_t effort_of_isl = 100'000;
 constexpr uint64_t effort_of_lists = 512;
+
+uint64_t sides(const Dim3& grid) {
+  return uint64_t{grid.x} + grid.y + grid.z;
+}
 
 bool meet_in_lists(const ByteSet& a, const ByteSet& b) {
   return !a.listed() || !b.listed() || a.intervals().meets(b.intervals());
@@ -98,8 +103,11 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
   PairResult result;
   LiveState next = state;
   std::vector<Meeting> meetings;
-  const bool listed = (host || (master.listed && slave.listed)) && rule_ == Rule::exact;
-  effort_ += listed ? effort_of_lists : effort_of_isl;
+  const auto light = [](const LaunchPattern& pattern) {
+    return !pattern.footprint || pattern.boxed || pattern.listed;
+  };
+  const bool without_isl = light(master) && light(slave) && rule_ == Rule::exact;
+  effort_ += without_isl ? effort_of_lists : effort_of_isl;
   {
     const IslContext::Budget budget(context_, composing_budget);
     for (uint32_t i = 0; i < pair.slave_buffer.size(); ++i) {
@@ -126,11 +134,33 @@ void DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>&
   const Dim3& slave_grid = launches_.pattern(pair.slave).grid;
   // Those who ask for relations alone, and the check of the buffer rule, go on with isl's.
   if (store_ != nullptr && rule_ == Rule::exact) {
+    if (auto table = edges_of_boxes(pair, meetings)) return keep(std::move(*table), result);
     if (auto table = listed_edges(pair, meetings)) return keep(std::move(*table), result);
   }
   result.relation = composed_edges(pair, meetings);
   if (store_ == nullptr) return;
   keep(draw_edges(context_, result.relation, master_grid, slave_grid), result);
+}
+
+// edges_of_boxes() finds edges in closed form between boxed patterns.
+std::optional<EdgeTable> DroBuilder::edges_of_boxes(const PatternPair& pair,
+                                                    const std::vector<Meeting>& meetings) {
+  const LaunchPattern& master = launches_.pattern(pair.master);
+  const LaunchPattern& slave = launches_.pattern(pair.slave);
+  if (!master.boxed || !slave.boxed) return std::nullopt;
+  std::vector<BoxMeeting> boxes;
+  for (const Meeting& meeting : meetings) {
+    const BufferAccess& later = slave.buffers[meeting.later];
+    const BufferAccess& earlier = master.buffers[meeting.earlier];
+    const ByteSet& all = meeting.earlier_writes ? earlier.written_bytes : earlier.read_bytes;
+    boxes.push_back({meeting.later_writes ? &later.write_boxes : &later.read_boxes,
+                     meeting.earlier_writes ? &earlier.write_boxes : &earlier.read_boxes,
+                     meeting.live->is_copy_of(all)});
+  }
+  auto table = box_edges(boxes, master.grid, slave.grid);
+  effort_ += meetings.size() * (sides(master.grid) + sides(slave.grid));
+  if (table) effort_ += 2 * (table->rows.size() + table->ranges.size());
+  return table;
 }
 
 // listed_edges() finds edges in lists, without isl; nothing where something is not listed, or
@@ -139,7 +169,7 @@ std::optional<EdgeTable> DroBuilder::listed_edges(const PatternPair& pair,
                                                   const std::vector<Meeting>& meetings) {
   const LaunchPattern& master = launches_.pattern(pair.master);
   const LaunchPattern& slave = launches_.pattern(pair.slave);
-  if (!master.listed || !slave.listed) return std::nullopt;
+  if (!launches_.is_listed(pair.master) || !launches_.is_listed(pair.slave)) return std::nullopt;
   effort_ += master.grid.count() + slave.grid.count();
   EdgeRows rows(master.grid, slave.grid);
   for (const Meeting& meeting : meetings) {

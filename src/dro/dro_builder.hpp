@@ -78,6 +78,8 @@ class DroBuilder {
                      PairResult& result, std::vector<Meeting>& found) const;
   void find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
                   PairResult& result);
+  std::optional<EdgeTable> edges_of_boxes(const PatternPair& pair,
+                                          const std::vector<Meeting>& meetings);
   std::optional<EdgeTable> listed_edges(const PatternPair& pair,
                                         const std::vector<Meeting>& meetings);
   isl::map composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings) const;

@@ -160,11 +160,14 @@ InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
     LaunchPattern pattern;
     pattern.footprint = footprint;
     pattern.grid = source.source.shape.grid;
+    pattern.boxed = source.boxed;
     pattern.listed = source.listed;
-    effort_ += source.listed ? 4 * source.runs : effort_of_isl;
     pattern.bindings = bindings;
     pattern.buffer_bytes = buffer_bytes;
     bind(pattern);
+    effort_ += pattern.boxed    ? pattern.listed_ranges
+               : pattern.listed ? 4 * source.runs
+                                : effort_of_isl;
     return pattern;
   });
   launch.id = next_launch_++;

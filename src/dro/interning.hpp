@@ -19,6 +19,7 @@
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
 #include "dro/access_template.hpp"
+#include "dro/block_boxes.hpp"
 #include "dro/block_bytes.hpp"
 #include "dro/byte_set.hpp"
 #include "dro/cache_limits.hpp"
@@ -41,6 +42,9 @@ struct BufferAccess {
   // The same by blocks, where the pattern is listed.
   std::shared_ptr<const BlockBytes> block_reads;
   std::shared_ptr<const BlockBytes> block_writes;
+  // And as boxes, where the pattern is boxed.
+  Boxes read_boxes;
+  Boxes write_boxes;
 };
 
 // BufferRelations is the same by blocks for isl.
@@ -58,12 +62,14 @@ struct Binding {
 struct LaunchPattern {
   std::optional<FootprintId> footprint;  // none: the host
   Dim3 grid;
-  bool listed = false;  // blocks and bytes are few enough to be listed
+  bool boxed = false;   // every block touches boxes, and their bytes are few enough to be listed
+  bool listed = false;  // blocks and their bytes are few enough to be listed; see is_listed()
+  bool listing_tried = false;
   std::vector<Binding> bindings;
   std::vector<uint64_t> buffer_bytes;
   std::vector<BufferAccess> buffers;
   std::vector<BufferRelations> relations;  // empty until they are asked for
-  uint64_t listed_ranges = 0;              // how many its lists by blocks hold
+  uint64_t listed_ranges = 0;              // how many its lists and boxes hold
   uint64_t last_used = 0;                  // in steps of the table
 };
 
@@ -117,6 +123,9 @@ class LaunchTable {
   const LaunchPattern& pattern(PatternId id) const { return patterns_.at(id); }
   // relations() makes them at the first time; one for each buffer of the pattern.
   const std::vector<BufferRelations>& relations(PatternId id) const;
+  // is_listed() says whether a pattern has lists by blocks; those of a boxed one are made when this
+  // is asked for the first time.
+  bool is_listed(PatternId id) const;
   const InternedLaunch& launch(LaunchSlot slot) const { return launches_[slot]; }
   uint64_t interned() const { return next_launch_; }  // so far, the host's accesses left out
 
@@ -141,6 +150,7 @@ class LaunchTable {
   struct ParsedAccess {
     std::shared_ptr<AccessTemplate> source;  // null: there is none, or whole_buffer
     std::vector<ByteRun> runs;               // see ParsedFootprint::has_runs
+    Boxes boxes;                             // see ParsedFootprint::has_boxes
     bool whole_buffer = false;
   };
   struct ParsedArgument {
@@ -151,9 +161,11 @@ class LaunchTable {
   struct ParsedFootprint {
     analysis::Footprint source;
     std::vector<ParsedArgument> arguments;
-    bool listed = false;
-    bool has_runs =
-        false;          // they are kept until a pattern was bound, and listed again for the next
+    bool boxed = false;
+    bool listed = false;  // never where it is boxed
+    // Boxes and runs are kept until a pattern was bound, and found again for the next.
+    bool has_boxes = false;
+    bool has_runs = false;
     uint64_t runs = 0;  // of all accesses, where it is listed
     uint64_t last_used = 0;
   };
@@ -166,6 +178,7 @@ class LaunchTable {
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
   Status check(const ParsedFootprint& footprint) const;
   static bool list(ParsedFootprint& footprint);
+  static bool find_boxes(ParsedFootprint& footprint);
   Result<std::shared_ptr<AccessTemplate>> template_of(const analysis::Footprint& footprint,
                                                       const std::string& relation);
   std::optional<LaunchSlot> known_launch();
@@ -176,7 +189,9 @@ class LaunchTable {
   isl::map bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
                         uint64_t offset, uint64_t buffer_bytes) const;
   void bind(LaunchPattern& pattern);
+  void bind_by_isl(LaunchPattern& pattern);
   void bind_listed(LaunchPattern& pattern);
+  bool bind_boxes(LaunchPattern& pattern);
   std::vector<BufferRelations> bound_relations(const LaunchPattern& pattern) const;
   static LaunchPattern host_pattern(std::span<const HostAccess> accesses,
                                     const std::vector<BufferId>& buffers);
@@ -199,7 +214,8 @@ class LaunchTable {
   // Templates of relations with parameters, by their text; the others serve one footprint each.
   std::unordered_map<std::string, std::weak_ptr<AccessTemplate>> templates_;
 
-  mutable std::unordered_map<PatternId, LaunchPattern> patterns_;  // relations come when asked for
+  // Relations and lists by blocks come when they are asked for.
+  mutable std::unordered_map<PatternId, LaunchPattern> patterns_;
   std::unordered_map<Words, PatternId, WordsHash> pattern_by_key_;
   PatternId next_pattern_ = 0;
 
@@ -220,7 +236,7 @@ class LaunchTable {
   size_t most_patterns_ = limits_.footprints;
   size_t most_footprints_ = limits_.footprints;
 
-  uint64_t listed_ranges_ = 0;  // of all patterns
+  mutable uint64_t listed_ranges_ = 0;  // of all patterns
   uint64_t effort_ = 0;
   CacheUse launch_use_;
   CacheUse footprint_use_;

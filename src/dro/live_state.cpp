@@ -49,10 +49,17 @@ void retire(const IslContext& context, LiveBytes& live, const BufferAccess& late
     if (!later.written_bytes.empty()) live.writes = live.last_writes = live.fresh_writes = {};
     return;
   }
-  live.writes = live.writes.without(later.must_written_bytes, context);
-  live.last_writes = live.last_writes.without(later.written_bytes, context);
-  live.fresh_writes =
-      live.fresh_writes.without(later.written_bytes, context).without(later.read_bytes, context);
+  // Mostly the three are one set, and all writes are must-writes: what is left is found once.
+  const LiveBytes before = live;
+  live.writes = before.writes.without(later.must_written_bytes, context);
+  live.last_writes = before.last_writes.is_copy_of(before.writes) &&
+                             later.written_bytes.is_copy_of(later.must_written_bytes)
+                         ? live.writes
+                         : before.last_writes.without(later.written_bytes, context);
+  const ByteSet unclaimed = before.fresh_writes.is_copy_of(before.last_writes)
+                                ? live.last_writes
+                                : before.fresh_writes.without(later.written_bytes, context);
+  live.fresh_writes = unclaimed.without(later.read_bytes, context);
   live.reads = live.reads.without(later.written_bytes, context);
 }
 

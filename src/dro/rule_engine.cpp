@@ -29,7 +29,11 @@ const RuleEngine::Transition& RuleEngine::search(Node& node, StateId state, Laun
     place = found->second;
   }
   if (place == known.size()) {
-    known.push_back(find_transition(state, slave));
+    Transition found = find_transition(state, slave);
+    // A launch may never come again, as where a number changes each time. That it shares no byte
+    // with most others is remembered when it comes for the second time.
+    if (!found.dro && found.next == state && !node.has_intact) return apart_ = std::move(found);
+    known.push_back(std::move(found));
     ++transition_count_;
     if (known.size() == few_transitions + 1) {
       for (size_t i = 0; i < known.size(); ++i)

@@ -109,6 +109,7 @@ class RuleEngine {
     }
     return search(node, state, slave);
   }
+  // search() is valid until the next one.
   const Transition& search(Node& node, StateId state, LaunchSlot slave);
   Transition find_transition(StateId state, LaunchSlot slave);
   std::unique_ptr<DroRecord> make_dro(const State& state, LaunchSlot slave, const PairResult& pair);
@@ -126,6 +127,7 @@ class RuleEngine {
   std::deque<Node> nodes_;  // by LaunchSlot
   std::deque<State> states_;
   std::vector<StateId> free_states_;
+  Transition apart_;
   size_t transition_count_ = 0;
   uint64_t effort_ = 0;
   // The limits, or twice what the last drop() had to leave.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include <gtest/gtest.h>
+#include <isl/set.h>
 
 #include "dro/access_template.hpp"
 #include "dro/block_bytes.hpp"
@@ -120,6 +121,27 @@ TEST(Listing, SetsOfBytesObeyTheSameRulesAsIsls) {
     EXPECT_TRUE(listed.without(unlisted, context).equals(ByteSet(a.without(b)), context));
     EXPECT_EQ(listed.equals(unlisted, context), a == b);
   }
+}
+
+// The inside of an array of 40 planes of 30 rows of 64 bytes, and what is left around it.
+TEST(Listing, OfRegularRowsIsAFewPiecesForIsl) {
+  const IslContext context;
+  std::vector<ByteRange> rows;
+  for (int64_t plane = 1; plane < 39; ++plane) {
+    for (int64_t row = 1; row < 29; ++row) {
+      const int64_t begin = 64 * (30 * plane + row);
+      rows.push_back({begin + 4, begin + 59});
+    }
+  }
+  const ByteIntervals inside(std::move(rows));
+  const ByteIntervals around = ByteIntervals({{0, 64 * 30 * 40 - 1}}).without(inside);
+  const isl::set all(context.get(),
+                     "{ A[o] : exists k, l : 1 <= k < 39 and 1 <= l < 29 and 1920 k + 64 l + 4 <= "
+                     "o < 1920 k + 64 l + 60 }");
+  EXPECT_TRUE(yes(set_of(context, inside).is_equal(all)));
+  EXPECT_TRUE(yes(set_of(context, around).is_equal(byte_set(context, {0, 76799}).subtract(all))));
+  for (const ByteIntervals* bytes : {&inside, &around})
+    EXPECT_LE(isl_set_n_basic_set(set_of(context, *bytes).get()), 8);
 }
 
 // The tracker draws small launches from lists; what isl composes and draws for them is the same.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dro/brute_force.hpp"
+#include "dro/strided_kernels.hpp"
 
 namespace sluice::dro::testing {
 
@@ -65,6 +66,34 @@ class LaunchGenerator {
       made.whole.emplace_back();
     }
     made.random.footprint.kernel = "adds";
+    kernels_.push_back(std::move(made));
+  }
+
+  // add_stencil_kernel() draws one that reads and writes tiles of an array of 48 bytes.
+  void add_stencil_kernel() {
+    StridedGenerator generator(static_cast<uint32_t>(dice_.pick(0, 1 << 30)));
+    const StridedArray array{1, 8, 6, 1};
+    const Dim3 grid = generator.grid(array);
+    Kernel made;
+    made.random.footprint = footprint("stencil", grid, {});
+    for (size_t i = 0; i < 2; ++i) {
+      RandomArgument bytes{BlockBytes(grid.count()), BlockBytes(grid.count()),
+                           BlockBytes(grid.count())};
+      ArgumentFootprint text;
+      if (i == 0 || generator.pick(0, 2) == 0) {
+        const RandomAccess access = generator.tiles(array, grid);
+        text.reads = exact(access.relation);
+        bytes.reads = access.bytes;
+      }
+      if (i == 1) {
+        const RandomAccess access = generator.tiles(array, grid);
+        text.must_writes = exact(access.relation);
+        bytes.must_writes = access.bytes;
+      }
+      made.random.footprint.arguments.push_back(text);
+      made.random.arguments.push_back(bytes);
+      made.whole.emplace_back();
+    }
     kernels_.push_back(std::move(made));
   }
 

@@ -37,6 +37,10 @@ TEST_P(RandomPairs, HaveTheHazardsAndEdgesOfTheirBytes) {
     LaunchGenerator generator(dice, buffers);
     generator.add_kernel(64);
     generator.add_kernel(64);
+    if (pair % 4 == 1) {
+      generator.add_stencil_kernel();
+      generator.add_stencil_kernel();
+    }
     if (pair % 8 == 0) generator.add_atomic_kernel(64);
     const TouchingLaunch master = generator.launch(16), slave = generator.launch(16);
     driver.launch(master.footprint, master.bound);

@@ -79,6 +79,7 @@ class ProgramRun {
       add_buffer();
     for (int i = 0; i < 6; ++i)
       generator_.add_kernel(48);
+    generator_.add_stencil_kernel();
     generator_.add_atomic_kernel(48);
     const long steps = dice_.pick(8, 40);
     for (long i = 0; i < steps; ++i) {

@@ -1,0 +1,303 @@
+// Boxes in accesses, and edges found by them, against enumeration and against isl.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "dro/access_template.hpp"
+#include "dro/block_bytes.hpp"
+#include "dro/box_edges.hpp"
+#include "dro/edge_drawing.hpp"
+#include "dro/strided_kernels.hpp"
+
+namespace sluice::dro::testing {
+namespace {
+
+BlockBytes bytes_by_block(const Boxes& boxes, const Dim3& grid) {
+  std::vector<ByteRun> runs;
+  EXPECT_TRUE(append_runs(boxes, grid, 1 << 20, runs));
+  BlockBytes bytes(grid.count());
+  for (const ByteRun& run : runs) {
+    for (int64_t byte = run.first; byte <= run.last; ++byte)
+      bytes[run.block].insert(byte);
+  }
+  return bytes;
+}
+
+std::set<long> all_of(const BlockBytes& blocks) {
+  std::set<long> all;
+  for (const auto& block : blocks)
+    all.insert(block.begin(), block.end());
+  return all;
+}
+
+std::set<long> all_of(const ByteIntervals& intervals) {
+  std::set<long> all;
+  for (const ByteRange& range : intervals.ranges()) {
+    for (int64_t byte = range.first; byte <= range.last; ++byte)
+      all.insert(byte);
+  }
+  return all;
+}
+
+std::optional<Boxes> boxes_of(const IslContext& context, const std::string& text, const Dim3& grid,
+                              std::vector<analysis::Symbol> symbols = {}) {
+  const auto source = AccessTemplate::read(context, text, symbols);
+  EXPECT_TRUE(source) << source.error().line();
+  return (*source)->boxes(symbols, grid);
+}
+
+TEST(Boxes, OfRandomStridedAccessesAreWhatTheirBlocksTouch) {
+  const IslContext context;
+  int found = 0;
+  constexpr uint32_t count = 250;
+  for (uint32_t seed = 0; seed < count; ++seed) {
+    StridedGenerator generator(seed);
+    const StridedArray array = generator.array();
+    const Dim3 grid = generator.grid(array);
+    const RandomAccess access = generator.access(array, grid);
+    const auto boxes = boxes_of(context, access.relation, grid);
+    if (!boxes) continue;
+    ++found;
+    EXPECT_EQ(bytes_by_block(*boxes, grid), access.bytes) << seed << ": " << access.relation;
+    const auto all = bytes_of(*boxes, 1 << 20);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all_of(*all), all_of(access.bytes)) << seed << ": " << access.relation;
+  }
+  EXPECT_GT(found, static_cast<int>(count) / 2);
+  printf("%d of %u accesses are boxes\n", found, count);
+}
+
+TEST(Boxes, OfRandomAffineAccessesAreWhatTheirBlocksTouch) {
+  const IslContext context;
+  int found = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    Generator generator(seed);
+    const RandomKernel kernel = generator.kernel(1, 64);
+    const Dim3& grid = kernel.footprint.shape.grid;
+    const std::string& text = kernel.footprint.arguments[0].reads.relation;
+    if (text.empty()) continue;
+    const auto boxes = boxes_of(context, text, grid);
+    if (!boxes) continue;
+    ++found;
+    EXPECT_EQ(bytes_by_block(*boxes, grid), kernel.arguments[0].reads) << seed << ": " << text;
+  }
+  EXPECT_GT(found, 10);
+}
+
+// Relations as the analysis writes them for compiled kernels.
+struct Written {
+  const char* name;
+  const char* text;
+  Dim3 grid;
+  std::vector<analysis::Symbol> symbols;
+};
+
+const Written written[] = {
+    {"stencil's writes",
+     "{ B[x, y, z = 0] -> A[o] : 0 <= x <= 31 and 0 <= y <= 127 and o >= -4 + 32768y and 4092 <= o "
+     "<= 4190203 and o <= 32763 + 32768y and -127 - 128x + o <= 4096*floor((4 + o)/4096) <= -128x "
+     "+ o and 4096*floor((4 + o)/4096) <= -4 + o }",
+     {32, 128, 1},
+     {}},
+    {"stencil's reads",
+     "{ B[x, y, z = 0] -> A[o] : o >= -8064 + 128x + 32768y and -3968 + 128x <= o <= 4190335 + "
+     "128x "
+     "and o <= 32895 + 128x + 32768y and ((o >= 128 + 128x + 32768y and o >= 4224 + 128x and "
+     "4096*floor((-128 - 128x + o)/4096) >= -8187 + o and 4096*floor((-128 - 128x + o)/4096) <= "
+     "-4096 - 128x + o and 4096*floor((-128 - 128x + o)/4096) <= -4100 + o) or (o <= 4182143 + "
+     "128x "
+     "and o <= 24703 + 128x + 32768y and 4096*floor((-128 - 128x + o)/4096) >= -8187 + o and "
+     "4096*floor((-128 - 128x + o)/4096) <= -4096 - 128x + o and 4096*floor((-128 - 128x + "
+     "o)/4096) "
+     "<= -4100 + o) or (0 <= x <= 31 and o >= -3964 + 128x + 32768y and 132 + 128x <= o <= 4186243 "
+     "+ 128x and o <= 28803 + 128x + 32768y and 4096*floor((-132 - 128x + o)/4096) >= -8191 + o "
+     "and "
+     "4096*floor((-132 - 128x + o)/4096) <= -4092 - 128x + o and 4096*floor((-132 - 128x + "
+     "o)/4096) <= -4096 + o)) }",
+     {32, 128, 1},
+     {}},
+    {"matrix product, column",
+     "{ B[x, y, z = 0] -> A[o] : exists (e0, e1: 0 <= x <= 7 and 0 <= y <= 31 and 0 <= e0 <= 3 and "
+     "1024e0 >= -258175 - 128x + o and e1 >= -1 and -4223 - 128x + o - 1024e0 <= 4096e1 <= -4096 - "
+     "128x + o - 1024e0) }",
+     {8, 32, 1},
+     {}},
+    {"tiled matrix product, row",
+     "{ B[x, y, z = 0] -> A[o] : exists (e0: 0 <= x <= 31 and 0 <= y <= 1 and 0 <= e0 <= 15 and "
+     "-32707 - 32768y + o <= 4e0 <= 60 - 32768y + o and 64*floor((-4 + o - 4e0)/64) <= -64 + o - "
+     "4e0) }",
+     {32, 2, 1},
+     {}},
+    {"elimination of a matrix",
+     "[s1] -> { B[x, y, z = 0] -> A[o] : exists (e0: 0 <= s1 <= 256 and 0 <= x <= 63 and 0 <= y <= "
+     "63 and 0 <= e0 <= 255 - s1 - 4y and e0 <= 3 and 4e0 >= -261123 - 4s1 - 16y + o and -4099 - "
+     "1028s1 - 4096x - 16y + o <= 4e0 <= -4 - 1028s1 - 4096x - 16y + o and 1024*floor((-4 - 4s1 - "
+     "16y + o - 4e0)/1024) <= -1024 - 4s1 - 16y + o - 4e0) }",
+     {64, 64, 1},
+     {{"s1", 77}}},
+    {"blocked decomposition",
+     "[s1, s2, s3] -> { B[x, y, z = 0] -> A[o] : 0 <= s1 <= 256 and s2 <= 32 and 0 < s3 <= 32 and "
+     "0 "
+     "<= x <= 31 and x < s2 and 0 <= y <= 31 and y < s3 and 15488 + 1028s1 + 64x + 16384y <= o <= "
+     "31871 + 1028s1 + 64x + 16384y and 1024*floor((-128 - 4s1 - 64x + o)/1024) <= -1088 - 4s1 - "
+     "64x + o }",
+     {13, 13, 1},
+     {{"s1", 32}, {"s2", 13}, {"s3", 13}}},
+    {"three dimensions",
+     "{ B[x, y, z] -> A[o] : 0 <= x <= 7 and 0 <= y <= 63 and 0 <= z <= 3 and o >= -1028 + 524288z "
+     "and 261116 <= o <= 1833979 and o <= 523259 + 524288z and -4091 - 4096y + o <= "
+     "262144*floor((1028 + o)/262144) <= 4 - 4096y + o and 262144*floor((1028 + o)/262144) <= "
+     "-1020 "
+     "+ o and -127 - 128x + o <= 1024*floor((4 + o)/1024) <= -128x + o and 1024*floor((4 + "
+     "o)/1024) <= -4 + o }",
+     {8, 64, 4},
+     {}},
+};
+
+TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
+  const IslContext context;
+  for (const Written& each : written) {
+    SCOPED_TRACE(each.name);
+    const auto boxes = boxes_of(context, each.text, each.grid, each.symbols);
+    ASSERT_TRUE(boxes);
+    const auto source = AccessTemplate::read(context, each.text, each.symbols);
+    std::vector<ByteRun> runs, listed;
+    ASSERT_TRUE((*source)->list(each.symbols, each.grid, 1 << 22, listed));
+    ASSERT_TRUE(append_runs(*boxes, each.grid, 1 << 22, runs));
+    const auto blocks = static_cast<uint32_t>(each.grid.count());
+    const dro::BlockBytes of_boxes(blocks, runs), of_loops(blocks, listed);
+    for (uint32_t block = 0; block < blocks; ++block)
+      ASSERT_TRUE(std::ranges::equal(of_boxes.of(block), of_loops.of(block))) << block;
+  }
+}
+
+TEST(Boxes, AreNotFoundOutsideTheGridNorWhereCoordinatesDependOnEachOther) {
+  const IslContext context;
+  EXPECT_TRUE(boxes_of(context, chunks(100, 8, 8), {100, 1, 1}));
+  EXPECT_FALSE(boxes_of(context, chunks(100, 8, 8), {99, 1, 1}));
+  const char* triangle =
+      "{ B[x, y, z] -> A[o] : 0 <= x <= y < 8 and z = 0 and 64y + 8x <= o < 64y + 8x + 8 }";
+  EXPECT_FALSE(boxes_of(context, triangle, {8, 8, 1}));
+}
+
+TEST(Boxes, MovedByAnOffsetAreTheSameBytesFurtherOn) {
+  const IslContext context;
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    StridedGenerator generator(seed);
+    const StridedArray array = generator.array();
+    const Dim3 grid = generator.grid(array);
+    const RandomAccess access = generator.access(array, grid);
+    const auto boxes = boxes_of(context, access.relation, grid);
+    if (!boxes) continue;
+    const long offset = generator.pick(-50, 50);
+    Boxes moved;
+    for (const BlockBoxes& piece : *boxes) {
+      const auto further = shifted(piece, offset);
+      ASSERT_TRUE(further);
+      moved.push_back(*further);
+    }
+    BlockBytes expected(grid.count());
+    for (size_t block = 0; block < expected.size(); ++block) {
+      for (const long byte : access.bytes[block])
+        expected[block].insert(byte + offset);
+    }
+    EXPECT_EQ(bytes_by_block(moved, grid), expected) << "seed " << seed;
+  }
+}
+
+using BlockPair = std::pair<uint32_t, uint32_t>;  // (slave, master)
+
+// add_edges() adds the pairs of blocks that touch a common byte of `live`.
+void add_edges(const BlockBytes& slaves, const BlockBytes& masters, const std::set<long>& live,
+               std::set<BlockPair>& edges) {
+  for (uint32_t s = 0; s < slaves.size(); ++s) {
+    for (uint32_t m = 0; m < masters.size(); ++m) {
+      for (const long byte : slaves[s]) {
+        if (masters[m].count(byte) != 0 && live.count(byte) != 0) edges.insert({s, m});
+      }
+    }
+  }
+}
+
+TEST(Boxes, EdgesOfRandomMeetingsAreThoseOfTheirBytes) {
+  const IslContext context;
+  std::map<EdgeForm, int> forms;
+  int answered = 0, some = 0, partly = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    StridedGenerator generator(seed);
+    const StridedArray array = generator.array();
+    const Dim3 grid = generator.grid(array);
+    const Dim3 master_grid = generator.pick(0, 1) == 0 ? grid : generator.grid(array);
+    std::vector<Boxes> boxes;
+    std::vector<BoxMeeting> meetings;
+    std::set<BlockPair> edges;
+    boxes.reserve(4);
+    bool good = true;
+    for (long i = generator.pick(1, 2); i > 0 && good; --i) {
+      const bool regular = generator.pick(0, 3) != 0;
+      const auto access = [&](const Dim3& over) {
+        return regular ? generator.tiles(array, over) : generator.access(array, over);
+      };
+      const RandomAccess later = access(grid);
+      const RandomAccess earlier = generator.pick(0, 1) == 0 && master_grid == grid
+                                       ? later
+                                       : generator.access(array, master_grid);
+      const auto slaves = boxes_of(context, later.relation, grid);
+      const auto masters = boxes_of(context, earlier.relation, master_grid);
+      good = slaves && masters;
+      if (!good) continue;
+      boxes.push_back(*slaves);
+      boxes.push_back(*masters);
+      // Of some earlier accesses not all bytes are live.
+      std::set<long> live = all_of(earlier.bytes);
+      const bool intact = generator.pick(0, 2) != 0;
+      if (!intact) std::erase_if(live, [&](long) { return generator.pick(0, 3) == 0; });
+      meetings.push_back({&boxes[boxes.size() - 2], &boxes.back(), intact});
+      add_edges(later.bytes, earlier.bytes, live, edges);
+    }
+    if (!good) continue;
+    ++some;
+    const auto table = box_edges(meetings, master_grid, grid);
+    if (!table) continue;
+    ++answered;
+    partly += std::ranges::any_of(meetings, [](const BoxMeeting& each) { return !each.intact; });
+    std::set<BlockPair> drawn;
+    for (uint32_t s = 0; s < grid.count(); ++s) {
+      for (const uint32_t m : masters_of(*table, s))
+        drawn.insert({s, m});
+    }
+    EXPECT_EQ(drawn, edges) << "seed " << seed;
+    EXPECT_EQ(table->edge_count, edges.size()) << "seed " << seed;
+    ++forms[table->form];
+  }
+  EXPECT_EQ(forms.size(), 3u);  // the test has seen each form
+  EXPECT_GT(answered, some / 5);
+  EXPECT_GT(partly, 5);
+  printf("%d of %d meetings are answered\n", answered, some);
+}
+
+// The tracker's answer does not tell how it was found.
+TEST(Boxes, GiveTheTableThatIslDraws) {
+  IslContext context;
+  int compared = 0;
+  for (uint32_t seed = 0; seed < 80; ++seed) {
+    StridedGenerator generator(seed);
+    const StridedArray array = generator.array();
+    const Dim3 grid = generator.grid(array);
+    const RandomAccess later = generator.tiles(array, grid), earlier = generator.tiles(array, grid);
+    const auto slaves = boxes_of(context, later.relation, grid);
+    const auto masters = boxes_of(context, earlier.relation, grid);
+    if (!slaves || !masters) continue;
+    const auto table = box_edges({{&*slaves, &*masters, true}}, grid, grid);
+    if (!table) continue;
+    const isl::map edges = isl::map(context.get(), later.relation)
+                               .apply_range(isl::map(context.get(), earlier.relation).reverse());
+    EXPECT_EQ(*table, draw_edges(context, edges, grid, grid)) << "seed " << seed;
+    ++compared;
+  }
+  EXPECT_GT(compared, 30);
+}
+
+}  // namespace
+}  // namespace sluice::dro::testing
