@@ -1,4 +1,5 @@
-// A thread that traps in a launch that Sluice runs is told of as it is without Sluice.
+// What ends a thread before its time is told of under Sluice as it is without: traps, and accesses
+// to memory that is not there.
 #include <gtest/gtest.h>
 
 #include "e2e/journal_view.hpp"
@@ -20,6 +21,35 @@ TEST(Faults, OfATaskIsTold) {
   EXPECT_EQ(outcome.output, told) << outcome.errors;
   EXPECT_NE(outcome.errors.find("a thread executed a trap"), std::string::npos) << outcome.errors;
   EXPECT_EQ(inspect_figures(journal)["passed_through"]["count"], 0);
+}
+
+class WildPointers : public ::testing::TestWithParam<const char*> {};
+
+constexpr const char* told_of_address = "cudaErrorIllegalAddress\ncudaErrorIllegalAddress\n";
+
+TEST_P(WildPointers, OfAPlainLaunchAreTold) {
+  const Outcome outcome = sluice_run({"--off"}, {build_path("tests/e2e/wild_pointer"), GetParam()});
+  EXPECT_EQ(outcome.output, told_of_address) << outcome.errors;
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.errors.find("where no memory is"), std::string::npos) << outcome.errors;
+}
+
+TEST_P(WildPointers, UnderSluiceAreTold) {
+  const Outcome outcome = sluice_run({}, {build_path("tests/e2e/wild_pointer"), GetParam()});
+  EXPECT_EQ(outcome.output, told_of_address) << outcome.errors;
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.errors.find("where no memory is"), std::string::npos) << outcome.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, WildPointers,
+                         ::testing::Values("null", "beyond", "freed", "cooperative"),
+                         [](const auto& test) { return std::string(test.param); });
+
+// The device's handler leaves the program's own faults to the program's own handler.
+TEST(Faults, OfTheProgramGoToItsOwnHandler) {
+  const Outcome outcome = sluice_run({"--off"}, {build_path("tests/e2e/wild_pointer"), "own"});
+  EXPECT_EQ(outcome.output, std::string(told_of_address) + "handled\n") << outcome.errors;
+  EXPECT_EQ(outcome.status, 0);
 }
 
 }  // namespace

@@ -22,17 +22,55 @@ size_t alignment_for(size_t bytes) {
   return bytes >= page_alignment ? page_alignment : small_alignment;
 }
 
-void* allocate_memory(size_t bytes) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment_for(bytes), bytes) != 0) return nullptr;
+// From here on, memory is mapped for itself, between pages that nobody may access: a kernel that
+// goes beyond it, or uses it after it was freed, is told.
+constexpr size_t own_mapping_threshold = size_t{1} << 20;
+constexpr size_t guard_bytes = size_t{64} << 10;
+
+size_t round_up(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void* map_memory(size_t bytes) {
+  const size_t alignment = std::max(alignment_for(bytes), guard_bytes);
+  const size_t rounded = round_up(bytes, page_alignment);
+  const size_t whole = rounded + alignment + 2 * guard_bytes;
+  void* mapped =
+      mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<uintptr_t>(mapped);
+  const uintptr_t memory = round_up(start + guard_bytes, alignment);
+  const uintptr_t end = memory + rounded + guard_bytes;
+  if (memory - guard_bytes > start) munmap(mapped, memory - guard_bytes - start);
+  if (start + whole > end) munmap(reinterpret_cast<void*>(end), start + whole - end);
+  if (mprotect(reinterpret_cast<void*>(memory), rounded, PROT_READ | PROT_WRITE) != 0) {
+    munmap(reinterpret_cast<void*>(memory - guard_bytes), rounded + 2 * guard_bytes);
+    return nullptr;
+  }
   // A hint: where the kernel refuses it, small pages serve as well.
   if (bytes >= huge_page_threshold) {
-    madvise(memory, bytes, MADV_HUGEPAGE);
-  } else {
-    // The first memory that a program gets of a GPU is zero, and programs have come to rely on it.
-    std::memset(memory, 0, bytes);
+    madvise(reinterpret_cast<void*>(memory), rounded, MADV_HUGEPAGE);
   }
+  return reinterpret_cast<void*>(memory);
+}
+
+void* allocate_memory(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  if (bytes >= own_mapping_threshold) return map_memory(bytes);
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment_for(bytes), bytes) != 0) return nullptr;
+  // The first memory that a program gets of a GPU is zero, and programs have come to rely on it.
+  std::memset(memory, 0, bytes);
   return memory;
+}
+
+void free_memory(uintptr_t address, size_t bytes) {
+  if (bytes < own_mapping_threshold) {
+    std::free(reinterpret_cast<void*>(address));
+    return;
+  }
+  munmap(reinterpret_cast<void*>(address - guard_bytes),
+         round_up(bytes, page_alignment) + 2 * guard_bytes);
 }
 
 bool counts_as_device_memory(MemoryKind kind) {
@@ -87,7 +125,7 @@ std::optional<Allocation> AllocationTable::find(uintptr_t address) const {
 AllocationTable::Map::iterator AllocationTable::erase(Map::iterator place) {
   const Allocation& allocation = place->second;
   if (counts_as_device_memory(allocation.kind)) used_ -= allocation.bytes;
-  if (is_owned_by_table(allocation.kind)) std::free(reinterpret_cast<void*>(allocation.address));
+  if (is_owned_by_table(allocation.kind)) free_memory(allocation.address, allocation.bytes);
   return allocations_.erase(place);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "hostcuda/jit/fault_guard.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -43,6 +44,13 @@ CUresult take_borrowed_fault() {
 }
 
 CUresult fault_error(const Kernel& kernel, DeviceFault fault) {
+  if (fault == jit::illegal_address) {
+    log::error(
+        "kernel {}: an access to address {:#x}, where no memory is; the context can't be used any "
+        "more",
+        kernel.name(), jit::last_fault_address());
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  }
   switch (fault) {
     case DeviceFault::trap:
       log::error("kernel {}: a thread executed a trap; the context can't be used any more",

@@ -6,19 +6,52 @@
 #include <llvm/IR/Module.h>
 
 #include "hostcuda/block_abi.h"
+#include "hostcuda/jit/fault_guard.hpp"
+#include "hostcuda/jit/outside_address.hpp"
 
 namespace sluice::hostcuda::jit {
 
 using namespace llvm;
+
+namespace {
+
+FunctionType* block_function_type(LLVMContext& context) {
+  Type* pointer = PointerType::get(context, 0);
+  Type* i32 = Type::getInt32Ty(context);
+  return FunctionType::get(Type::getVoidTy(context), {pointer, i32, i32, pointer}, false);
+}
+
+// The function that is called from outside: fault_guard.hpp's with the blocks' own as its body.
+Function* emit_guarded(Function* inner, StringRef name) {
+  Module* module = inner->getParent();
+  LLVMContext& context = module->getContext();
+  Function* function =
+      Function::Create(inner->getFunctionType(), Function::ExternalLinkage, name, module);
+  function->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> ir(BasicBlock::Create(context, "entry", function));
+  SmallVector<Type*, 6> types = {ir.getPtrTy()};
+  types.append(inner->getFunctionType()->param_begin(), inner->getFunctionType()->param_end());
+  types.push_back(ir.getPtrTy());
+  FunctionCallee guard =
+      module->getOrInsertFunction(guarded_symbol, FunctionType::get(ir.getVoidTy(), types, false));
+  SmallVector<Value*, 6> operands = {inner};
+  for (Argument& argument : function->args())
+    operands.push_back(&argument);
+  operands.push_back(ir.CreateIntToPtr(outside_address(*module, fault_name), ir.getPtrTy()));
+  ir.CreateCall(guard, operands);
+  ir.CreateRetVoid();
+  return function;
+}
+
+}  // namespace
 
 Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, StringRef name) {
   Module* module = body.function->getParent();
   LLVMContext& context = module->getContext();
   Type* pointer = PointerType::get(context, 0);
   Type* i32 = Type::getInt32Ty(context);
-  Function* function = Function::Create(
-      FunctionType::get(Type::getVoidTy(context), {pointer, i32, i32, pointer}, false),
-      Function::ExternalLinkage, name, module);
+  Function* function = Function::Create(block_function_type(context), Function::InternalLinkage,
+                                        name + ".blocks", module);
   function->addFnAttr(Attribute::NoUnwind);
   Value* launch = function->getArg(0);
   Value* first = function->getArg(1);
@@ -72,7 +105,7 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   ir.CreateCondBr(ir.CreateICmpEQ(next_left, ir.getInt32(0)), done, loop);
   ir.SetInsertPoint(done);
   ir.CreateRetVoid();
-  return function;
+  return emit_guarded(function, name);
 }
 
 }  // namespace sluice::hostcuda::jit

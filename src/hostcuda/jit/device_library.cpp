@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/jit/device_printf.hpp"
+#include "hostcuda/jit/fault_guard.hpp"
 #include "hostcuda/jit/texture_calls.hpp"
 #include "ptx/texture_call.hpp"
 
@@ -73,6 +74,8 @@ extern "C" uint64_t sluice_device_nanoseconds() {
 }
 
 extern "C" void sluice_device_yield() {
+  // Whom the thread waits for may have been ended.
+  end_if_faulted();
   sched_yield();
 }
 

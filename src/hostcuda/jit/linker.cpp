@@ -10,6 +10,7 @@
 #include "hostcuda/jit/call_runtime.hpp"
 #include "hostcuda/jit/device_library.hpp"
 #include "hostcuda/jit/directed_double.hpp"
+#include "hostcuda/jit/fault_guard.hpp"
 #include "hostcuda/jit/outside_address.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
@@ -36,6 +37,7 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   using DD = double (*)(double, double);
   add(exchange_symbol, &sluice_jit_exchange);
   add(advance_symbol, &sluice_jit_advance);
+  add(guarded_symbol, &sluice_jit_run_guarded);
   add(trace_symbol, &sluice_jit_trace);
   add(arrive_symbol, &sluice_jit_arrive);
   for (const DeviceFunction& function : device_functions()) {
