@@ -3,8 +3,10 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "hostcuda/jit/inductions.hpp"
+#include "hostcuda/jit/lockstep_loops.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -53,15 +55,15 @@ bool is_independent_of_blocks(Function& function) {
   });
 }
 
-}  // namespace
+struct Cut {
+  KernelRegions regions;
+  RegionPlan plan;
+  Uniformity uniformity;
+};
 
-BlockBody emit_block_body(const ThreadFunction& thread, const KernelContext& context,
-                          ExchangePlan& layout) {
-  Function& function = *thread.function;
-  drop_lifetimes(function);
+Cut cut_into_regions(Function& function, const KernelContext& context) {
   KernelRegions regions;
   regions.points = split_at_sync_points(function, context);
-
   Uniformity uniformity(function, regions.points);
   if (!regions.points.empty() && split_inductions(function, uniformity)) {
     uniformity = Uniformity(function, regions.points);
@@ -71,6 +73,33 @@ BlockBody emit_block_body(const ThreadFunction& thread, const KernelContext& con
   const bool is_numbered =
       any_of(regions.points, [](const SyncPoint& point) { return point.is_numbered; });
   if (is_numbered) plan.structured = false;
+  return {std::move(regions), std::move(plan), std::move(uniformity)};
+}
+
+// cut_with_lockstep() makes lockstep loops where that leaves the threads together.
+Cut cut_with_lockstep(ThreadFunction& thread, const KernelContext& context) {
+  if (context.traced) return cut_into_regions(*thread.function, context);
+  ValueToValueMapTy map;
+  Function* before = CloneFunction(thread.function, map);
+  if (make_lockstep_loops(*thread.function, context.block)) {
+    Cut cut = cut_into_regions(*thread.function, context);
+    if (cut.plan.structured) {
+      before->eraseFromParent();
+      return cut;
+    }
+  }
+  thread.function->eraseFromParent();
+  thread.function = before;
+  return cut_into_regions(*before, context);
+}
+
+}  // namespace
+
+BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
+                          ExchangePlan& layout) {
+  drop_lifetimes(*thread.function);
+  auto [regions, plan, uniformity] = cut_with_lockstep(thread, context);
+  Function& function = *thread.function;
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
     entries.push_back(point.after);

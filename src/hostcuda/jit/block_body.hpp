@@ -40,8 +40,9 @@ BlockBody emit_structured(BodyFrame& frame, const KernelRegions& regions, Exchan
 // to their next synchronisation point. Right for every kernel, and slow.
 BlockBody emit_states(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout);
 
-// emit_block_body() cuts the thread function into regions and emits them.
-BlockBody emit_block_body(const ThreadFunction& thread, const KernelContext& context,
+// emit_block_body() cuts the thread function into regions and emits them. It may put another
+// function in place of the thread's.
+BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
                           ExchangePlan& layout);
 
 }  // namespace sluice::hostcuda::jit

@@ -145,7 +145,7 @@ ExchangePlan reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& po
   bool exchanges = false;
   for (const SyncPoint& point : points) {
     layout.operations.push_back(point.operation);
-    exchanges |= point.operation != SyncOperation::barrier;
+    exchanges |= point.operation != SyncOperation::barrier && !point.is_lockstep;
   }
   const uint64_t threads = layout.threads;
   for (const SyncPoint& point : points)

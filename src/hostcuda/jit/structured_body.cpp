@@ -57,6 +57,21 @@ class StructuredEmitter {
     return start;
   }
 
+  // any_of_cut() is the variable in which the threads of a lockstep loop say whether any goes on;
+  // null for other cuts.
+  AllocaInst* any_of_cut(BasicBlock* cut) {
+    const auto found = point_at_.find(cut);
+    if (found == point_at_.end()) return nullptr;
+    const SyncPoint& point = regions_.points[found->second];
+    if (!point.is_lockstep || !point.result) return nullptr;
+    AllocaInst*& variable = any_[cut];
+    if (!variable) {
+      IRBuilder<> ir(frame_.entry, frame_.entry->begin());
+      variable = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "any");
+    }
+    return variable;
+  }
+
   bool is_cut(BasicBlock* block) const {
     return point_at_.count(block) != 0 || branches_.contains(block);
   }
@@ -76,6 +91,11 @@ class StructuredEmitter {
     const BlockSet blocks = blocks_of(entry);
     BasicBlock* start = starts_.lookup(entry);
     ValueToValueMapTy map;
+    for (BasicBlock* block : blocks) {
+      if (AllocaInst* any = any_of_cut(block)) {
+        IRBuilder<>(start).CreateStore(Constant::getNullValue(any->getAllocatedType()), any);
+      }
+    }
     const RegionSlots slots = kept_.enter(entry, blocks, start, map);
     const ThreadLoops loops = open_thread_loops(
         start, frame_.context.block, regions_.merges_rows ? frame_.block_count() : nullptr);
@@ -131,7 +151,14 @@ class StructuredEmitter {
     Instruction* end = copy->getTerminator();
     if (found != point_at_.end()) {
       auto* call = cast<CallInst>(std::prev(end->getIterator()));
-      emit_operands(*call, frame_, layout_, loops.linear);
+      if (AllocaInst* any = any_of_cut(cut)) {
+        IRBuilder<> ir(end);
+        Value* before = ir.CreateLoad(any->getAllocatedType(), any);
+        Value* mine = ir.CreateZExt(call->getArgOperand(0), any->getAllocatedType());
+        ir.CreateStore(ir.CreateOr(before, mine), any);
+      } else if (!regions_.points[found->second].is_lockstep) {
+        emit_operands(*call, frame_, layout_, loops.linear);
+      }
       call->eraseFromParent();
     } else {
       IRBuilder<> entry_ir(frame_.entry, frame_.entry->begin());
@@ -161,6 +188,14 @@ class StructuredEmitter {
   void replace_results(BasicBlock& block, ValueToValueMapTy& map, const ThreadLoops& loops) {
     for (const SyncPoint& point : regions_.points) {
       if (point.after != &block || !point.result) continue;
+      if (AllocaInst* any = any_of_cut(point.block)) {
+        auto* placeholder = cast<CallInst>(map.lookup(point.result));
+        IRBuilder<> ir(placeholder);
+        Value* found = ir.CreateLoad(any->getAllocatedType(), any);
+        placeholder->replaceAllUsesWith(ir.CreateIsNotNull(found));
+        placeholder->eraseFromParent();
+        continue;
+      }
       emit_result(*cast<CallInst>(map.lookup(point.result)), frame_, layout_, loops.linear);
     }
   }
@@ -181,7 +216,7 @@ class StructuredEmitter {
     auto found = point_at_.find(cut);
     if (found != point_at_.end()) {
       const SyncPoint& point = regions_.points[found->second];
-      if (point.operation != SyncOperation::barrier) {
+      if (point.operation != SyncOperation::barrier && !point.is_lockstep) {
         Value* alive = regions_.early_exits ? frame_.element(ir, alive_, 1, ir.getInt64(0))
                                             : ConstantPointerNull::get(ir.getPtrTy());
         call_exchange(ir, layout_, static_cast<uint32_t>(found->second), frame_.memory, alive);
@@ -205,6 +240,7 @@ class StructuredEmitter {
   KeptValues kept_;
   DenseMap<BasicBlock*, size_t> point_at_;
   DenseSet<BasicBlock*> branches_;
+  DenseMap<BasicBlock*, AllocaInst*> any_;
   DenseMap<BasicBlock*, BasicBlock*> starts_;
   std::vector<BasicBlock*> pending_;
   BasicBlock* finish_ = nullptr;

@@ -52,6 +52,8 @@ constexpr NamedOperation named_operations[] = {
     {"redux.sync.max", SyncOperation::reduce_max},
     {"redux.sync.umin", SyncOperation::reduce_unsigned_min},
     {"redux.sync.umax", SyncOperation::reduce_unsigned_max},
+    {"lockstep.any", SyncOperation::barrier_or},
+    {"lockstep", SyncOperation::barrier},
 };
 
 std::optional<SyncOperation> operation_of(const CallInst& call) {
@@ -121,6 +123,11 @@ bool is_arrival(const CallInst& call) {
   return callee && callee->getName() == barrier_arrive_name;
 }
 
+bool is_lockstep(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->getName().starts_with(lockstep_name);
+}
+
 bool is_sync_point(const CallInst& call) {
   return operation_of(call).has_value();
 }
@@ -135,6 +142,7 @@ std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelCont
     if (!operation) continue;
     is_numbered |= is_block_wide(*operation) && !takes_whole_block(*call, context.block.count());
     points.push_back({*operation, call});
+    points.back().is_lockstep = is_lockstep(*call);
   }
   for (SyncPoint& point : points) {
     point.is_numbered = is_numbered && is_block_wide(point.operation);

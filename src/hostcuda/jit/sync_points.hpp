@@ -23,6 +23,8 @@ struct SyncPoint {
   llvm::CallInst* result = nullptr;
   // A barrier that may leave out some threads of the block, or counts threads that don't wait.
   bool is_numbered = false;
+  // The end of a round of a lockstep loop: its result is found by the loop over threads itself.
+  bool is_lockstep = false;
 };
 
 // is_sync_point() tells the intrinsics that synchronise threads.
@@ -32,6 +34,12 @@ bool is_sync_point(const llvm::CallInst& call);
 // is_arrival() tells the call of bar.arrive, which counts at a barrier and does not wait.
 bool is_arrival(const llvm::CallInst& call);
 inline constexpr const char* barrier_arrive_name = "sluice.barrier.arrive";
+
+// The calls by which make_lockstep_loops() has threads meet, without a result and with: whether
+// any thread brings true.
+inline constexpr const char* lockstep_name = "sluice.lockstep";
+inline constexpr const char* lockstep_any_name = "sluice.lockstep.any";
+bool is_lockstep(const llvm::CallInst& call);
 
 // split_at_sync_points() finds and isolates the synchronisation points of a thread function, in
 // the order of its blocks. Where one barrier is numbered all are.

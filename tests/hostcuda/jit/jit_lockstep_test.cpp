@@ -1,0 +1,103 @@
+// Loops in which the threads of a block go round together compute what each thread alone would.
+#include <gmock/gmock.h>
+
+#include "hostcuda/jit/run_kernel.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+std::vector<float> numbers(size_t count) {
+  std::vector<float> result(count);
+  for (size_t i = 0; i < count; ++i)
+    result[i] = static_cast<float>(i * 7919 % 1000) * 0.37f;
+  return result;
+}
+
+class JitLockstep : public testing::TestWithParam<uint32_t> {
+ protected:
+  Kernels kernels{"jit_lockstep"};
+  const uint32_t block = GetParam();
+};
+
+TEST_P(JitLockstep, AddsColumnsWithSomeThreadsGone) {
+  const int n = 37;
+  const int width = 101;
+  const std::vector<float> a = numbers(n);
+  const std::vector<float> b = numbers(static_cast<size_t>(n) * width);
+  std::vector<float> expected(width, 0.0f);
+  for (int x = 0; x < width; ++x) {
+    for (int k = 0; k < n; ++k)
+      expected[x] += a[k] * b[k * width + x];
+  }
+  std::vector<float> c(width, -1.0f);
+  kernels.run("columns", {(width + block - 1) / block}, {block}, 0, a.data(), b.data(), c.data(), n,
+              width);
+  EXPECT_EQ(c, expected);
+}
+
+TEST_P(JitLockstep, LetsThreadsLeaveAtDifferentTimes) {
+  for (const int count : {0, 1, 77, 1000, 1001}) {
+    const uint32_t blocks = 3;
+    const std::vector<float> in = numbers(count + 1);
+    std::vector<float> sums(blocks * block, 1.0f);
+    for (int i = 0; i < count; ++i)
+      sums[i % sums.size()] += in[i];
+    std::vector<float> expected(sums.size());
+    for (uint32_t i = 0; i < sums.size(); ++i)
+      expected[i] = sums[i / block * block + (i % block + 1) % block];
+    std::vector<float> out(sums.size(), -1.0f);
+    kernels.run("strided", {blocks}, {block}, 0, in.data(), out.data(), count);
+    EXPECT_EQ(out, expected) << count << " numbers";
+  }
+}
+
+TEST_P(JitLockstep, RunsLoopsUnderConditions) {
+  const int count = 1000;
+  const int limit = 555;
+  std::vector<int> in(count);
+  for (int i = 0; i < count; ++i)
+    in[i] = i * 7919 % 101 - 30;
+  std::vector<int> pool(block);
+  const int step = static_cast<int>(block);
+  for (int t = 0; t < step; ++t) {
+    int first = 0;
+    int second = 0;
+    int between = t * 3;
+    if (in[t] > 0) {
+      for (int i = t; i < count; i += step)
+        first += in[i];
+      between += first % 5;
+      for (int i = t; between % 2 == 0 && i < limit; i += step)
+        second += in[i] ^ between;
+    } else {
+      between = -t;
+    }
+    pool[t] = first + 7 * second + between;
+  }
+  std::vector<int> out(block);
+  kernels.run("two_loops", {1}, {block}, 0, in.data(), out.data(), count, limit);
+  for (uint32_t t = 0; t < block; ++t)
+    EXPECT_EQ(out[t], pool[t ^ 1]) << "thread " << t;
+}
+
+TEST_P(JitLockstep, RunsLoopsWithinLoops) {
+  const int count = 700;
+  const int rounds = 5;
+  std::vector<int> numbers(count);
+  for (int i = 0; i < count; ++i)
+    numbers[i] = i % 13;
+  std::vector<int> expected = numbers;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < count; ++i) {
+      if (i % static_cast<int>(block) % 3 != round % 3) expected[i] = expected[i] * 3 + round;
+    }
+  }
+  kernels.run("waves", {1}, {block}, 0, numbers.data(), count, rounds);
+  EXPECT_EQ(numbers, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u),
+                         [](const auto& test) { return std::to_string(test.param) + "Threads"; });
+
+}  // namespace
+}  // namespace sluice::hostcuda
