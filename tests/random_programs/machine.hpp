@@ -53,20 +53,16 @@ class Machine {
   void release(const Step& step);
   void launch(const Step& step);
   void launch_graph(size_t index);
-  void launch_on(CUfunction function, const Step& step, void** parameters, CUdeviceptr* words);
   void copy(const Step& step);
   void copy_rows(const Step& step);
   void fill(const Step& step);
   void fill_rows(const Step& step);
-  void host_function(const Step& step);
   void enqueue_host_work(const Step& step, HostWork work);
   void poll(const Step& step);
   void wait_for_event(const Step& step);
   void wait_for_stream(const Step& step);
-  void renew_stream(const Step& step);
   Answers collect();
 
-  // stream() is the handle; is_own() says whether the _ptsz forms with a null stream may be used.
   CUstream stream(const Step& step) const;
   CUdeviceptr address(const Place& place) const;
   uint32_t* host(const Place& place);
