@@ -14,6 +14,14 @@
 
 namespace sluice::dro {
 
+// LaunchTexts is what the writer of lines remembers from one batch to the next: the texts that
+// launches name by their numbers, and for repeat launches all that stands between a launch's number
+// and its dependences.
+struct LaunchTexts {
+  std::vector<std::string> texts = {""};
+  std::vector<std::string> middles;  // by interned launch
+};
+
 // JournalBatch holds records in order. Texts of launches are numbered by the caller, from 0 in the
 // order of add_text(); number 0 is the empty text. Not thread-safe.
 class JournalBatch {
@@ -29,9 +37,25 @@ class JournalBatch {
     bool tracked = false;
     FootprintId footprint = 0;
     InternedId interned = 0;
+
+    // says_the_same() leaves out the launch's number.
+    bool says_the_same(const LaunchHead& other) const {
+      return tracked == other.tracked && interned == other.interned && kernel == other.kernel &&
+             reason == other.reason && stream == other.stream && grid == other.grid &&
+             block == other.block;
+    }
   };
 
+  // Interned launches from here on are written out each time.
+  static constexpr InternedId most_repeated = 4096;
+
   void add_launch(const LaunchHead& head, std::span<const BoundArgument> arguments,
+                  std::span<const Dependence> dependences);
+  // add_repeat() adds a tracked launch of which only number and dependences differ from the last
+  // one added in full with the same interned id, which is below most_repeated; its arguments are
+  // those of the interned launch. False, with nothing added, where the numbers are too large for
+  // it.
+  bool add_repeat(LaunchNumber number, InternedId interned,
                   std::span<const Dependence> dependences);
   void add_line(std::string text) { add({Line{std::move(text)}}); }
   void add_text(std::string text) { add({Text{std::move(text)}}); }
@@ -50,12 +74,13 @@ class JournalBatch {
     records_.clear();
   }
 
-  // for_each_line() calls line(text) with each record's line, unsealed. `texts` are those of this
-  // batch and of those before it.
+  // for_each_line() calls line(text) with each record's line, unsealed. `texts` are those of all
+  // batches before it.
   template <class Use>
-  void for_each_line(std::vector<std::string>& texts, Use&& use) const {
+  void for_each_line(LaunchTexts& texts, Use&& use) const {
+    std::string line;
     for (size_t at = 0; at < words_.size();) {
-      const std::string line = next_line(at, texts);
+      next_line(at, texts, line);
       if (!line.empty()) use(line);
     }
   }
@@ -78,7 +103,9 @@ class JournalBatch {
   using Record = std::variant<Line, Text, Footprint, Edges, TaskRecord>;
 
   void add(Record record);
-  std::string next_line(size_t& at, std::vector<std::string>& texts) const;
+  void next_line(size_t& at, LaunchTexts& texts, std::string& line) const;
+  void next_record(const Record& record, LaunchTexts& texts, std::string& line) const;
+  void repeat_line(size_t& at, const LaunchTexts& texts, std::string& line) const;
   LaunchRecord read_launch(size_t& at, const std::vector<std::string>& texts) const;
 
   std::vector<uint64_t> words_;

@@ -2,9 +2,10 @@
 
 #include <iterator>
 
-#include <boost/crc.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "dro/checksum.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -70,10 +71,10 @@ std::string box_text(const BlockBox& box) {
                      box.last_y, box.last_z);
 }
 
-std::string crc32c(std::string_view text) {
-  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
-  crc.process_bytes(text.data(), text.size());
-  return fmt::format("{:08x}", crc.checksum());
+// append_digits() appends a checksum as eight hexadecimal digits.
+void append_digits(std::string& text, uint32_t checksum) {
+  for (int shift = 28; shift >= 0; shift -= 4)
+    text += "0123456789abcdef"[checksum >> static_cast<unsigned>(shift) & 15U];
 }
 
 constexpr std::string_view seal_member = ",\"seal\":\"";
@@ -198,13 +199,18 @@ std::string warning_text(const std::string& text) {
   return fmt::format("{{\"record\":\"warning\",\"text\":{}}}", quoted(text));
 }
 
-std::string sealed(std::string text) {
-  text.pop_back();  // the closing brace
-  const std::string seal = crc32c(text);
-  text += seal_member;
-  text += seal;
-  text += "\"}";
-  return text;
+void append_sealed(std::string& lines, std::string_view text) {
+  text.remove_suffix(1);  // the closing brace
+  lines += text;
+  lines += seal_member;
+  append_digits(lines, crc32c(text));
+  lines += "\"}";
+}
+
+std::string sealed(std::string_view text) {
+  std::string line;
+  append_sealed(line, text);
+  return line;
 }
 
 std::optional<std::string> unsealed(std::string_view line) {
@@ -212,7 +218,9 @@ std::optional<std::string> unsealed(std::string_view line) {
   if (line.size() < tail) return std::nullopt;
   const std::string_view text = line.substr(0, line.size() - tail);
   const std::string_view seal = line.substr(line.size() - tail);
-  if (seal != fmt::format("{}{}\"}}", seal_member, crc32c(text))) return std::nullopt;
+  std::string expected(seal_member);
+  append_digits(expected, crc32c(text));
+  if (seal != expected + "\"}") return std::nullopt;
   std::string whole(text);
   whole += '}';
   return whole;

@@ -45,8 +45,9 @@ std::string warning_text(const std::string& text);
 
 // sealed() adds the seal as the last member: the CRC-32C of the text up to the member's comma, as
 // eight hexadecimal digits. Each line is sealed alone, so all whole lines of a journal that a
-// crash cut short stay readable.
-std::string sealed(std::string text);
+// crash cut short stay readable. append_sealed() appends the same to other lines.
+std::string sealed(std::string_view text);
+void append_sealed(std::string& lines, std::string_view text);
 
 // unsealed() is the text that sealed() was given; nothing where the seal is missing or wrong.
 std::optional<std::string> unsealed(std::string_view line);

@@ -49,20 +49,23 @@ struct JournalWriter::State {
     append([&](JournalBatch& batch) { batch.add_line(std::move(text)); });
   }
   uint32_t text_id(std::string_view text);
+  bool repeats(const JournalBatch::LaunchHead& head);
   void run();
   void write(const JournalBatch& batch);
   void write_all(const std::string& bytes);
 
   const std::string path;
   const int file;
-  bool failed = false;                    // writer thread only
-  std::vector<std::string> texts = {""};  // writer thread only
+  bool failed = false;  // writer thread only
+  LaunchTexts texts;    // writer thread only
+  std::string bytes;    // writer thread only
 
   std::mutex mutex;              // guards all that follows
   std::condition_variable work;  // the writer sleeps and there is work, or there is much of it
   std::condition_variable done;  // a batch has been written
   JournalBatch waiting;
-  JournalBatch::LaunchHead next_launch;  // as describe_launch() left it
+  JournalBatch::LaunchHead next_launch;           // as describe_launch() left it
+  std::vector<JournalBatch::LaunchHead> in_full;  // by interned launch: as it was last added
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> text_ids = {{"", 0}};
   bool asleep = false;  // the writer, until it is woken
   int flushing = 0;     // flush() calls that wait
@@ -93,6 +96,17 @@ uint32_t JournalWriter::State::text_id(std::string_view text) {
   return id;
 }
 
+// repeats() says whether a launch was last added in full with the same words, and notes that it is
+// added now.
+bool JournalWriter::State::repeats(const JournalBatch::LaunchHead& head) {
+  if (head.interned >= JournalBatch::most_repeated) return false;
+  if (in_full.size() <= head.interned) in_full.resize(head.interned + 1);
+  JournalBatch::LaunchHead& last = in_full[head.interned];
+  if (last.says_the_same(head)) return true;
+  last = head;
+  return false;
+}
+
 // The writer sleeps once nothing came for a while; until then it looks now and again, so that a
 // program that launches all the time never has to wake it.
 void JournalWriter::State::run() {
@@ -120,14 +134,15 @@ void JournalWriter::State::run() {
 }
 
 void JournalWriter::State::write(const JournalBatch& batch) {
-  std::string bytes;
   batch.for_each_line(texts, [&](const std::string& line) {
-    bytes += sealed(line) + '\n';
+    append_sealed(bytes, line);
+    bytes += '\n';
     if (bytes.size() < batch_bytes) return;
     write_all(bytes);
     bytes.clear();
   });
   write_all(bytes);
+  bytes.clear();
 }
 
 void JournalWriter::State::write_all(const std::string& bytes) {
@@ -232,6 +247,8 @@ void JournalWriter::on_launch(const LaunchEntry& entry, InternedId interned,
     head.tracked = true;
     head.footprint = entry.footprint;
     head.interned = interned;
+    const bool known = state_->repeats(head);
+    if (known && batch.add_repeat(entry.number, interned, dependences)) return;
     batch.add_launch(head, entry.arguments, dependences);
   });
 }

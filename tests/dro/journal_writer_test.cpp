@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dro/checksum.hpp"
 #include "dro/journal_fixture.hpp"
 #include "dro/journal_reader.hpp"
 #include "dro/summary.hpp"
@@ -46,6 +47,55 @@ TEST_F(JournalTest, SeveralThreadsAppendWholeRecords) {
   }
   EXPECT_EQ(seen.size(), threads * of_each);
   EXPECT_EQ(reader->note(), "");
+}
+
+TEST(Checksum, IsThatOfCastagnoliOnAnyProcessor) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  std::string text;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(crc32c(text), crc32c_by_table(text)) << i;
+    text += static_cast<char>(37 * i);
+  }
+}
+
+// A repeat launch is noted in few words; its line says no less than that of the first.
+TEST_F(JournalTest, RepeatLaunchesAreWrittenInFull) {
+  const uint64_t streams[] = {0, 0, 0, 3, 3, 0, 0};
+  {
+    auto journal = JournalWriter::open(path_, Rule::exact, "program");
+    ASSERT_TRUE(journal);
+    Driver driver(Rule::exact, journal->get());
+    const BufferId a = driver.buffer(64 * 64 * 4), b = driver.buffer(64 * 64 * 4);
+    const Footprint step = stencil(64, 16);
+    for (const uint64_t stream : streams) {
+      const bool odd = driver.launches() % 2 != 0;
+      (*journal)->describe_launch({.kernel = "step \"dependences\":[",
+                                   .grid = step.shape.grid,
+                                   .block = step.shape.block,
+                                   .stream = stream});
+      driver.launch(step, {{odd ? b : a, 0}, {odd ? a : b, 0}});
+    }
+  }
+  auto reader = JournalReader::open(path_);
+  ASSERT_TRUE(reader);
+  uint64_t launches = 0;
+  while (true) {
+    const auto record = reader->next();
+    ASSERT_TRUE(record) << record.error().line();
+    if (!*record) break;
+    if ((*record)->kind != "launch") continue;
+    const nlohmann::json& launch = (*record)->value;
+    ++launches;
+    EXPECT_EQ(launch["number"], launches);
+    EXPECT_EQ(launch["kernel"], "step \"dependences\":[");
+    EXPECT_EQ(launch["stream"], streams[launches - 1]);
+    EXPECT_EQ(launch["arguments"][0][0], launches % 2 != 0 ? 1 : 2);
+    ASSERT_EQ(launch["dependences"].size(), launches == 1 ? 0u : 1u);
+    if (launches > 1) {
+      EXPECT_EQ(launch["dependences"][0][0], launches - 1);
+    }
+  }
+  EXPECT_EQ(launches, std::size(streams));
 }
 
 // A child launches until it is killed; whatever reached the file is whole, in order and replays.
