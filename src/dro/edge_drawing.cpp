@@ -93,6 +93,10 @@ bool draw_neighbours(const isl::map& edges, const isl::map& boxes, EdgeTable& ta
   return true;
 }
 
+uint64_t row_bytes(const EdgeTable& table) {
+  return table.rows.size() * sizeof(uint32_t) + table.ranges.size() * sizeof(BlockRange);
+}
+
 uint64_t combine(uint64_t hash, uint64_t word) {
   return (hash ^ word) * 0x100000001b3ULL;  // FNV-1a, by words
 }
@@ -144,16 +148,26 @@ EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& mas
   return table;
 }
 
-EdgeTableId EdgeTableStore::add(EdgeTable table, bool& added) {
-  const uint64_t hash = hash_of(table);
+std::optional<EdgeTableId> EdgeTableStore::find(const EdgeTable& table, uint64_t hash) const {
   const auto [begin, end] = by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (tables_[it->second] == table) {
-      added = false;
-      return it->second;
-    }
+  const auto known =
+      std::find_if(begin, end, [&](const auto& entry) { return tables_[entry.second] == table; });
+  if (known == end) return std::nullopt;
+  return known->second;
+}
+
+EdgeTableId EdgeTableStore::add(EdgeTable table, bool& added) {
+  added = false;
+  uint64_t hash = hash_of(table);
+  if (const auto known = find(table, hash)) return *known;
+  const uint64_t wanted = row_bytes(table);
+  if (wanted > limits_.table_bytes || bytes_ + wanted > limits_.all_bytes) {
+    table = widened(std::move(table));
+    hash = hash_of(table);
+    if (const auto known = find(table, hash)) return *known;
   }
   const auto id = static_cast<EdgeTableId>(tables_.size());
+  bytes_ += row_bytes(table);
   tables_.push_back(std::move(table));
   by_hash_.emplace(hash, id);
   added = true;

@@ -1,7 +1,9 @@
 // Drawing: a relation between blocks becomes an edge table in the cheapest form that says it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 
 #include "dro/edge_table.hpp"
@@ -20,15 +22,28 @@ constexpr unsigned long drawing_budget = 20'000'000;
 EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
                      const Dim3& slave_grid, unsigned long budget = drawing_budget);
 
-// EdgeTableStore keeps each content once, under one id.
+// EdgeTableStore keeps each content once, under one id. Tables of rows are held to a number of
+// bytes, each and all together: what would go beyond is widened(), so that a launch then waits for
+// all blocks of its master that any of its blocks waits for.
 class EdgeTableStore {
  public:
+  struct Limits {
+    uint64_t table_bytes = uint64_t{64} << 20U;
+    uint64_t all_bytes = uint64_t{512} << 20U;
+  };
+  EdgeTableStore() = default;
+  explicit EdgeTableStore(const Limits& limits) : limits_(limits) {}
+
   // add() returns the id of the equal table, or a new one; `added` says which.
   EdgeTableId add(EdgeTable table, bool& added);
   const EdgeTable& table(EdgeTableId id) const { return tables_[id]; }
   size_t size() const { return tables_.size(); }
 
  private:
+  std::optional<EdgeTableId> find(const EdgeTable& table, uint64_t hash) const;
+
+  Limits limits_;
+  uint64_t bytes_ = 0;            // of rows and ranges
   std::deque<EdgeTable> tables_;  // stable addresses: windows point at them
   std::unordered_multimap<uint64_t, EdgeTableId> by_hash_;
 };

@@ -106,6 +106,16 @@ uint64_t neighbour_count(const EdgeTable& table) {
   return edges;
 }
 
+EdgeTable widened(EdgeTable table) {
+  if (table.form != EdgeForm::ranges || table.ranges.empty()) return table;
+  find_boxes(table);
+  table.form = EdgeForm::all;
+  table.rows = {};
+  table.ranges = {};
+  table.edge_count = box_count(table.slave_box) * box_count(table.master_box);
+  return table;
+}
+
 // Every edge lies within the boxes, and is one of the offsets. So where a closed form has as many
 // edges, it has the same.
 EdgeTable closed_form(EdgeTable table) {

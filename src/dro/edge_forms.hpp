@@ -15,6 +15,11 @@ constexpr size_t most_offsets = 128;
 // ranges form and holds an edge.
 EdgeTable closed_form(EdgeTable table);
 
+// widened() is more order than a table in ranges form says, in little space: all that waits for
+// anything waits for all that anything waits for, between boxes. Other forms, and tables without an
+// edge, stay as they are.
+EdgeTable widened(EdgeTable table);
+
 // box_count() is how many blocks a box holds; neighbour_count() how many edges a table in
 // neighbours form has.
 uint64_t box_count(const BlockBox& box);

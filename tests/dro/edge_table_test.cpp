@@ -160,5 +160,36 @@ TEST(EdgeTableStore, KeepsEachContentOnce) {
   EXPECT_FALSE(added);
 }
 
+// Row b of so many waits for block (b * 7) % blocks: no closed form.
+EdgeTable scattered(uint32_t blocks) {
+  EdgeTable table;
+  table.master_grid = table.slave_grid = {blocks, 1, 1};
+  table.rows.push_back(0);
+  for (uint32_t block = 0; block < blocks; ++block) {
+    const uint32_t master = block * 7 % blocks;
+    table.ranges.push_back({master, master});
+    table.rows.push_back(block + 1);
+  }
+  table.edge_count = blocks;
+  return table;
+}
+
+TEST(EdgeTableStore, WidensTablesThatWouldTakeTooMuchSpace) {
+  EdgeTableStore store({.table_bytes = 1000, .all_bytes = 3000});
+  bool added = false;
+  const EdgeTableId small = store.add(scattered(50), added);
+  EXPECT_EQ(store.table(small), scattered(50));
+  const EdgeTableId large = store.add(scattered(100), added);  // 1204 bytes
+  EXPECT_EQ(store.table(large).form, EdgeForm::all);
+  EXPECT_EQ(store.table(large).edge_count, 10'000u);
+  for (uint32_t slave = 0; slave < 100; ++slave)
+    EXPECT_EQ(masters_of(store.table(large), slave).size(), 100u);
+  for (uint32_t blocks = 51; blocks < 60; ++blocks)
+    store.add(scattered(blocks), added);
+  EXPECT_EQ(store.table(store.add(scattered(52), added)), scattered(52));
+  EXPECT_FALSE(added);
+  EXPECT_EQ(store.table(store.add(scattered(60), added)).form, EdgeForm::all);
+}
+
 }  // namespace
 }  // namespace sluice::dro::testing
