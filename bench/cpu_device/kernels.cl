@@ -60,7 +60,10 @@ kernel void reduce(global const float* in, global float* out, int count) {
   local float pool[reduce_block];
   unsigned t = get_local_id(0);
   float sum = 0;
-  for (int i = get_group_id(0) * reduce_block + t; i < count; i += get_num_groups(0) * reduce_block)
+  int part = (count + (int)get_num_groups(0) - 1) / (int)get_num_groups(0);
+  int begin = get_group_id(0) * part;
+  int end = min(begin + part, count);
+  for (int i = begin + t; i < end; i += get_local_size(0))
     sum += in[i];
   pool[t] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);

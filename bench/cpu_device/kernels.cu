@@ -54,12 +54,15 @@ extern "C" __global__ void nbody(const float4* bodies, float4* forces, int count
   forces[self] = make_float4(fx, fy, fz, 0);
 }
 
-// Each block adds up what its threads find in strides of the grid.
+// Each block adds up one contiguous part.
 extern "C" __global__ void reduce(const float* in, float* out, int count) {
   __shared__ float pool[reduce_block];
   unsigned t = threadIdx.x;
   float sum = 0;
-  for (int i = blockIdx.x * reduce_block + t; i < count; i += gridDim.x * reduce_block)
+  int part = (count + int(gridDim.x) - 1) / int(gridDim.x);
+  int begin = blockIdx.x * part;
+  int end = min(begin + part, count);
+  for (int i = begin + t; i < end; i += blockDim.x)
     sum += in[i];
   pool[t] = sum;
   __syncthreads();

@@ -3,22 +3,18 @@
 #include <vector>
 
 #include <llvm/ADT/DepthFirstIterator.h>
-#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
-#include "hostcuda/jit/lane_strides.hpp"
+#include "hostcuda/jit/lockstep_candidates.hpp"
+#include "hostcuda/jit/loop_way.hpp"
 #include "hostcuda/jit/sync_points.hpp"
 #include "hostcuda/jit/uniformity.hpp"
 
@@ -28,85 +24,6 @@ namespace {
 using namespace llvm;
 
 constexpr unsigned least_lanes = 8;  // threads of a row, for the vectoriser to gain by
-constexpr unsigned most_instructions = 400;
-constexpr unsigned most_phis = 16;     // each is loaded and stored in every round
-constexpr unsigned most_copies = 400;  // instructions after which LLVM unrolls no further
-
-// Whether the threads may run the instruction in any order among each other and LLVM can run it
-// for several at once.
-bool is_plain(const Instruction& instruction) {
-  if (instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction))
-    return false;
-  auto* call = dyn_cast<CallInst>(&instruction);
-  if (!call) return true;
-  auto* intrinsic = dyn_cast<IntrinsicInst>(call);
-  return intrinsic && !is_sync_point(*call) && isTriviallyVectorizable(intrinsic->getIntrinsicID());
-}
-
-// Candidates finds what is worth it. Costs are guessed: right or wrong, the code computes the same.
-class Candidates {
- public:
-  explicit Candidates(Function& function) : strides_(function) {}
-
-  bool contains(const Loop& loop) {
-    if (!loop.isInnermost() || !loop.getLoopPreheader()) return false;
-    BasicBlock* latch = loop.getLoopLatch();
-    if (!latch || loop.getExitingBlock() != latch || !loop.getExitBlock()) return false;
-    unsigned instructions = 0;
-    unsigned accesses = 0;
-    for (BasicBlock* block : loop.blocks()) {
-      for (Instruction& instruction : *block) {
-        if (!is_plain(instruction)) return false;
-        ++instructions;
-        if (getLoadStorePointerOperand(&instruction)) ++accesses;
-        if (!is_near(instruction)) return false;
-      }
-    }
-    const auto phis = static_cast<unsigned>(range_size(loop.getHeader()->phis()));
-    return instructions <= most_instructions && phis <= most_phis && accesses > 0 &&
-           !is_unrolled(loop, instructions);
-  }
-
- private:
-  // Whether neighbouring threads access neighbouring memory, or read the same.
-  bool is_near(Instruction& instruction) {
-    const Value* pointer = getLoadStorePointerOperand(&instruction);
-    if (!pointer) return true;
-    const auto stride = strides_.of(pointer);
-    if (!stride) return false;
-    const auto bytes = static_cast<int64_t>(
-        instruction.getModule()->getDataLayout().getTypeStoreSize(getLoadStoreType(&instruction)));
-    return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
-  }
-
-  // LLVM unrolls a short loop completely, and then the loop over threads is innermost anyhow.
-  static bool is_unrolled(const Loop& loop, unsigned instructions) {
-    auto* branch = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
-    auto* compare =
-        branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
-    auto* bound = compare ? dyn_cast<ConstantInt>(compare->getOperand(1)) : nullptr;
-    auto* next = compare ? dyn_cast<BinaryOperator>(compare->getOperand(0)) : nullptr;
-    auto* step = next && next->getOpcode() == Instruction::Add
-                     ? dyn_cast<ConstantInt>(next->getOperand(1))
-                     : nullptr;
-    auto* phi = step ? dyn_cast<PHINode>(next->getOperand(0)) : nullptr;
-    if (!bound || !phi || phi->getParent() != loop.getHeader() || step->isZero()) return false;
-    auto* start = dyn_cast<ConstantInt>(phi->getIncomingValueForBlock(loop.getLoopPreheader()));
-    if (!start || bound->getBitWidth() > 64) return false;
-    const int64_t rounds = (bound->getSExtValue() - start->getSExtValue()) / step->getSExtValue();
-    return rounds >= 0 && rounds * instructions <= most_copies;
-  }
-
-  LaneStrides strides_;
-};
-
-// Way is how threads come to a loop: from `top`, where all are together, through `blocks`, which
-// some leave by `edges` to elsewhere.
-struct Way {
-  BasicBlock* top = nullptr;
-  SetVector<BasicBlock*> blocks;
-  std::vector<std::pair<BasicBlock*, BasicBlock*>> edges;
-};
 
 class Rewriter {
  public:
@@ -123,12 +40,12 @@ class Rewriter {
       simplifyLoop(loop, &dominators_, &loops_, nullptr, &assumptions, nullptr, false);
     }
     uniformity_ = Uniformity(function_, {});
-    post_dominators_.recalculate(function_);
-    Candidates candidates(function_);
+    const WayFinder ways(function_, loops_, dominators_, uniformity_);
+    LockstepCandidates candidates(function_);
     for (Loop* loop : loops_.getLoopsInPreorder()) {
       if (is_done(*loop) || !candidates.contains(*loop)) continue;
       Way way;
-      if (!find_way(*loop, way)) continue;
+      if (!ways.find(*loop, way)) continue;
       const bool all_go_round =
           way.edges.empty() && uniformity_.has_uniform_branch(*loop->getLoopLatch());
       if (all_go_round) {
@@ -171,79 +88,6 @@ class Rewriter {
   void meet_each_round(const Loop& loop) {
     IRBuilder<> ir(loop.getLoopLatch()->getTerminator());
     call_lockstep(ir, nullptr);
-  }
-
-  bool only_ends(BasicBlock* start) const {
-    SetVector<BasicBlock*> seen;
-    seen.insert(start);
-    for (size_t i = 0; i < seen.size(); ++i) {
-      for (const Instruction& instruction : *seen[i]) {
-        auto* call = dyn_cast<CallInst>(&instruction);
-        if (call && is_sync_point(*call)) return false;
-      }
-      for (BasicBlock* next : successors(seen[i]))
-        seen.insert(next);
-    }
-    return seen.size() < 64 &&
-           none_of(seen, [&](BasicBlock* block) { return loops_.getLoopFor(block); });
-  }
-
-  // The divergent branches that decide who comes to the loop, and what lies between.
-  bool find_way(const Loop& loop, Way& way) {
-    BasicBlock* before = loop.getLoopPreheader();
-    SetVector<BasicBlock*> deciders;
-    std::vector<BasicBlock*> pending = {before};
-    SetVector<BasicBlock*> seen;
-    while (!pending.empty()) {
-      BasicBlock* block = pending.back();
-      pending.pop_back();
-      if (!seen.insert(block)) continue;
-      for (BasicBlock& decider : function_) {
-        if (decider.getTerminator()->getNumSuccessors() < 2 || &decider == loop.getLoopLatch())
-          continue;
-        const bool decides =
-            any_of(successors(&decider),
-                   [&](BasicBlock* next) { return post_dominators_.dominates(block, next); }) &&
-            !post_dominators_.properlyDominates(block, &decider);
-        if (!decides) continue;
-        pending.push_back(&decider);
-        if (uniformity_.has_uniform_branch(decider)) continue;
-        const bool others_end = all_of(successors(&decider), [&](BasicBlock* next) {
-          return post_dominators_.dominates(block, next) || only_ends(next);
-        });
-        if (!others_end) deciders.insert(&decider);
-      }
-    }
-    if (deciders.empty()) return true;
-    way.top = before;
-    for (BasicBlock* decider : deciders)
-      way.top = dominators_.findNearestCommonDominator(way.top, decider);
-    return way.top && collect(loop, way);
-  }
-
-  bool collect(const Loop& loop, Way& way) {
-    Loop* around = loop.getParentLoop();
-    way.blocks.insert(loop.getLoopPreheader());
-    for (size_t i = 0; i < way.blocks.size(); ++i) {
-      BasicBlock* block = way.blocks[i];
-      if (loops_.getLoopFor(block) != around || way.blocks.size() > 64) return false;
-      if (block == way.top) continue;
-      for (BasicBlock* from : predecessors(block))
-        way.blocks.insert(from);
-    }
-    if (!way.blocks.contains(way.top)) return false;
-    for (BasicBlock* block : way.blocks) {
-      for (const Instruction& instruction : *block) {
-        auto* call = dyn_cast<CallInst>(&instruction);
-        if (call && is_sync_point(*call) && block != way.top) return false;
-      }
-      for (BasicBlock* next : successors(block)) {
-        if (way.blocks.contains(next) && next != way.top) continue;
-        if (next == loop.getHeader() || only_ends(next)) continue;
-        way.edges.push_back({block, next});
-      }
-    }
-    return true;
   }
 
   // Computes early what costs little, so that values all threads share are not lost to those that
@@ -299,6 +143,65 @@ class Rewriter {
     PromoteMemToReg(variables, dominators);
   }
 
+  // FreeInduction is a loop's variable that grows by the same in each round and that nobody reads
+  // after the loop: it may go on growing for threads that have left, and so stays the same distance
+  // apart in neighbouring threads.
+  struct FreeInduction {
+    AllocaInst* current = nullptr;
+    AllocaInst* next = nullptr;
+    AllocaInst* step = nullptr;
+  };
+
+  std::vector<FreeInduction> free_inductions(const Loop& loop, const Way& way,
+                                             std::vector<AllocaInst*>& variables) {
+    BasicBlock* body = loop.getHeader();
+    Instruction* place = (way.top ? way.top : loop.getLoopPreheader())->getTerminator();
+    const auto is_there = [&](Value* value) {
+      auto* instruction = dyn_cast<Instruction>(value);
+      return !instruction || dominators_.dominates(instruction, place);
+    };
+    const auto is_used_inside = [&](const Instruction& value) {
+      return all_of(value.users(),
+                    [&](const User* user) { return cast<Instruction>(user)->getParent() == body; });
+    };
+    std::vector<FreeInduction> found;
+    for (PHINode& phi : make_early_inc_range(body->phis())) {
+      Value* start = phi.getIncomingValueForBlock(loop.getLoopPreheader());
+      auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(body));
+      if (!next || next->getOpcode() != Instruction::Add) continue;
+      if (next->getOperand(0) != &phi && next->getOperand(1) != &phi) continue;
+      Value* step = next->getOperand(next->getOperand(0) == &phi ? 1 : 0);
+      if (!is_there(start) || !is_there(step) || !is_used_inside(phi) || !is_used_inside(*next)) {
+        continue;
+      }
+      IRBuilder<> ir(&function_.getEntryBlock(), function_.getEntryBlock().begin());
+      const auto make = [&] { return ir.CreateAlloca(phi.getType(), nullptr, "lockstep.free"); };
+      const FreeInduction induction{make(), make(), make()};
+      variables.insert(variables.end(), {induction.current, induction.next, induction.step});
+      ir.SetInsertPoint(place);
+      ir.CreateStore(start, induction.current);
+      ir.CreateStore(step, induction.step);
+      ir.SetInsertPoint(body, body->getFirstInsertionPt());
+      Value* current = ir.CreateLoad(phi.getType(), induction.current);
+      Value* after = ir.CreateLoad(phi.getType(), induction.next);
+      phi.replaceAllUsesWith(current);
+      next->replaceAllUsesWith(after);
+      phi.eraseFromParent();
+      next->eraseFromParent();
+      found.push_back(induction);
+    }
+    return found;
+  }
+
+  static void advance(const FreeInduction& induction, BasicBlock* head, BasicBlock* tail) {
+    Type* type = induction.current->getAllocatedType();
+    IRBuilder<> ir(head, head->begin());
+    Value* current = ir.CreateLoad(type, induction.current);
+    ir.CreateStore(ir.CreateAdd(current, ir.CreateLoad(type, induction.step)), induction.next);
+    ir.SetInsertPoint(tail, tail->begin());
+    ir.CreateStore(ir.CreateLoad(type, induction.next), induction.current);
+  }
+
   // All threads come to `gate`, each with the number of where it goes after the loop: 0 for those
   // that run the loop, 1 and on for the edges. They go round until nobody is left inside.
   void wait_for_all(const Loop& loop, const Way& way) {
@@ -306,7 +209,10 @@ class Rewriter {
     BasicBlock* body = loop.getHeader();
     BasicBlock* before = loop.getLoopPreheader();
     BasicBlock* exit = loop.getExitBlock();
-    std::vector<AllocaInst*> variables = demote_values();
+    std::vector<AllocaInst*> variables;
+    const std::vector<FreeInduction> free = free_inductions(loop, way, variables);
+    for (AllocaInst* variable : demote_values())
+      variables.push_back(variable);
     LLVMContext& context = function_.getContext();
     IRBuilder<> ir(context);
     BasicBlock& entry = function_.getEntryBlock();
@@ -358,13 +264,14 @@ class Rewriter {
       for (size_t i = 0; i < way.edges.size(); ++i)
         next->addCase(ir.getInt32(static_cast<uint32_t>(i + 1)), way.edges[i].second);
     }
+    for (const FreeInduction& induction : free)
+      advance(induction, head, tail);
     promote(variables);
   }
 
   Function& function_;
   DominatorTree dominators_;
   LoopInfo loops_;
-  PostDominatorTree post_dominators_;
   Uniformity uniformity_;
 };
 
