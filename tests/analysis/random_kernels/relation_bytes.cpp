@@ -50,7 +50,8 @@ class Search {
     return search(std::move(domains));
   }
 
-  bool contains(const std::array<int64_t, 3>& block, int64_t byte) {
+  // contains() is nothing where the steps end before the search.
+  std::optional<bool> contains(const std::array<int64_t, 3>& block, int64_t byte) {
     ByteCollector bytes;
     bytes_ = &bytes;
     Domains domains = piece_.domains;
@@ -59,8 +60,10 @@ class Search {
     if (byte < domains[byte_variable].low || byte > domains[byte_variable].high) return false;
     domains[byte_variable] = {byte, byte};
     first_is_enough_ = true;
-    search(std::move(domains));
-    return !bytes.take().empty();
+    const End end = search(std::move(domains));
+    if (!bytes.take().empty()) return true;
+    if (end == End::too_long) return std::nullopt;
+    return false;
   }
 
  private:
@@ -196,6 +199,7 @@ isl_stat add_piece(isl_basic_map* map, void* user) {
 std::optional<RelationBytes> RelationBytes::read(const std::string& relation, const Dim3& grid) {
   RelationBytes bytes;
   bytes.grid_ = grid;
+  bytes.relation_ = relation;
   bytes.blocks_.resize(grid.count());
   if (relation.empty()) return bytes;
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
@@ -223,10 +227,26 @@ std::array<int64_t, 3> RelationBytes::position(size_t block) const {
 }
 
 bool RelationBytes::contains(size_t block, int64_t byte) const {
-  uint64_t steps = most_steps_of_a_piece;
-  return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-    return Search(piece, steps).contains(position(block), byte);
-  });
+  bool is_decided = true;
+  for (const Piece& piece : pieces_) {
+    uint64_t steps = most_steps_of_a_piece;
+    const std::optional<bool> found = Search(piece, steps).contains(position(block), byte);
+    if (found == true) return true;
+    is_decided = is_decided && found.has_value();
+  }
+  return !is_decided && contains_by_isl(block, byte);
+}
+
+// contains_by_isl() is slow, and sure.
+bool RelationBytes::contains_by_isl(size_t block, int64_t byte) const {
+  const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
+  isl_map* map = isl_map_read_from_str(context.get(), relation_.c_str());
+  for (unsigned i = 0; i < 3; ++i)
+    map = isl_map_fix_si(map, isl_dim_in, i, int(position(block)[i]));
+  map = isl_map_fix_val(map, isl_dim_out, 0, isl_val_int_from_si(context.get(), byte));
+  const bool is_empty = isl_map_is_empty(map) == isl_bool_true;
+  isl_map_free(map);
+  return !is_empty;
 }
 
 }  // namespace sluice::analysis::random

@@ -42,12 +42,15 @@ class RelationBytes {
   const runtime::ByteRuns& of(size_t block) const { return blocks_[block]; }
   bool complete() const { return complete_; }
 
+  // contains() is right also where the bytes are too many to list.
   bool contains(size_t block, int64_t byte) const;
 
  private:
   std::array<int64_t, 3> position(size_t block) const;
+  bool contains_by_isl(size_t block, int64_t byte) const;
 
   Dim3 grid_;
+  std::string relation_;
   std::vector<Piece> pieces_;
   std::vector<runtime::ByteRuns> blocks_;
   bool complete_ = true;

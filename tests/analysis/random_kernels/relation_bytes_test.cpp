@@ -1,0 +1,28 @@
+// The reader of relations that random kernels are held against.
+#include "relation_bytes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::analysis::random {
+namespace {
+
+// (x | 180) * 8 for every even x up to 167,772,280: what a product of indices leaves.
+constexpr const char* bits_of_a_product =
+    "{ B[x = 0, y = 0, z] -> A[o] : exists (e0: 0 <= z <= 1 and 0 <= e0 <= 83886140 and "
+    "-1447 + o - 16e0 + 32*floor((e0)/2) - 64*floor((e0)/4) + 128*floor((e0)/8) - "
+    "512*floor((e0)/32) + 1024*floor((e0)/64) <= 2048*floor((e0)/128) <= -1440 + o - 16e0 + "
+    "32*floor((e0)/2) - 64*floor((e0)/4) + 128*floor((e0)/8) - 512*floor((e0)/32) + "
+    "1024*floor((e0)/64)) }";
+
+TEST(RelationBytes, AByteThatASearchDoesNotReachInTimeIsNotDenied) {
+  const auto bytes = RelationBytes::read(bits_of_a_product, {1, 1, 2});
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_FALSE(bytes->complete());
+  const int64_t x = 2 * (1 << 24) + 24;
+  EXPECT_TRUE(bytes->contains(0, (x | 180) * 8));
+  EXPECT_TRUE(bytes->contains(1, (x | 180) * 8 + 7));
+  EXPECT_FALSE(bytes->contains(0, x * 8));
+}
+
+}  // namespace
+}  // namespace sluice::analysis::random
