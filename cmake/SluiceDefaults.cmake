@@ -23,11 +23,13 @@ if(SLUICE_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
 
-add_library(sluice_flags INTERFACE)
-target_compile_options(sluice_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+add_library(sluice_plain_flags INTERFACE)
+target_compile_options(sluice_plain_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
 if(SLUICE_WERROR)
-  target_compile_options(sluice_flags INTERFACE -Werror)
+  target_compile_options(sluice_plain_flags INTERFACE -Werror)
 endif()
+add_library(sluice_flags INTERFACE)
+target_link_libraries(sluice_flags INTERFACE sluice_plain_flags)
 # Instrumented code at -O3 takes a minute a file to compile and finds no more.
 if(SLUICE_SANITIZE)
   target_compile_options(sluice_flags INTERFACE -O1)
@@ -42,12 +44,18 @@ elseif(SLUICE_SANITIZE)
   message(FATAL_ERROR "SLUICE_SANITIZE is '${SLUICE_SANITIZE}'; use address or thread")
 endif()
 
-# sluice_module(NAME SOURCES a.cpp ... LINK lib ...) declares the static library sluice_NAME.
+# sluice_module(NAME SOURCES a.cpp ... LINK lib ...) declares the static library sluice_NAME. PLAIN
+# modules are built without sanitizers: the CPU device, which stands below Sluice as NVIDIA's driver
+# does, and what calls LLVM.
 function(sluice_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PLAIN" "" "SOURCES;LINK" ${ARGN})
+  set(flags sluice_flags)
+  if(ARG_PLAIN)
+    set(flags sluice_plain_flags)
+  endif()
   add_library(sluice_${name} STATIC ${ARG_SOURCES})
   target_include_directories(sluice_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(sluice_${name} PUBLIC ${ARG_LINK} PRIVATE sluice_flags)
+  target_link_libraries(sluice_${name} PUBLIC ${ARG_LINK} PRIVATE ${flags})
 endfunction()
 
 # sluice_test(NAME SOURCES a_test.cpp ... LINK lib ...) declares the GoogleTest program NAME in

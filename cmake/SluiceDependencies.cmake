@@ -35,7 +35,7 @@ function(sluice_llvm target)
   target_link_libraries(${target} INTERFACE ${files} -Wl,--as-needed ${system_libraries} -Wl,--no-as-needed)
 endfunction()
 
-if(NOT SLUICE_SANITIZE)
+if(SLUICE_HAS_DEVICE)
   sluice_llvm(sluice_llvm_ir core support analysis transformutils)
   sluice_llvm(sluice_llvm_analysis passes irreader analysis transformutils scalaropts ipo codegen instcombine vectorize)
   add_library(sluice_polly STATIC IMPORTED GLOBAL)
