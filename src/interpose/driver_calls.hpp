@@ -13,6 +13,7 @@ struct DriverCalls {
 #undef SLUICE_WRAPPED
   decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
   decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
+  decltype(&::cuDevicePrimaryCtxGetState) cuDevicePrimaryCtxGetState = nullptr;
   decltype(&::cuLibraryGetGlobal) cuLibraryGetGlobal = nullptr;
   decltype(&::cuModuleGetGlobal_v2) cuModuleGetGlobal_v2 = nullptr;
 };

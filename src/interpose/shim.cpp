@@ -104,6 +104,7 @@ Shim::Shim() {
   calls_.symbol = reinterpret_cast<decltype(calls_.symbol)>(real(#symbol));
 #include "interpose/wrapped.def"
   SLUICE_WRAPPED(cuGetExportTable)
+  SLUICE_WRAPPED(cuDevicePrimaryCtxGetState)
   SLUICE_WRAPPED(cuGetErrorName)
   SLUICE_WRAPPED(cuLibraryGetGlobal)
   SLUICE_WRAPPED(cuModuleGetGlobal_v2)

@@ -51,6 +51,10 @@ class WindowBackend {
   virtual int submit(void* stream, std::shared_ptr<const Window> window,
                      std::function<void(int)> done) = 0;
 
+  // context_ends() says that the CUcontext, or any for null, is about to end. No window is
+  // outstanding; what was handed out for it is good no more.
+  virtual void context_ends(void* context) = 0;
+
   // For how many workers windows should be cut.
   virtual uint32_t workers() const = 0;
 };

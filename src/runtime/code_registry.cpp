@@ -68,6 +68,11 @@ void CodeRegistry::function_found(void* function, void* code, const char* name) 
   if (entry.kernel != kernel) entry = {kernel, {}, found->second.get(), code};
 }
 
+void CodeRegistry::forget_device_code() {
+  for (auto& [handle, function] : functions_)
+    function.codes.clear();
+}
+
 void CodeRegistry::function_alias(void* function, void* original) {
   const auto found = functions_.find(original);
   if (found == functions_.end()) return;

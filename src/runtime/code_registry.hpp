@@ -63,6 +63,9 @@ class CodeRegistry {
   void function_found(void* function, void* code, const char* kernel);
   void function_alias(void* function, void* original);
 
+  // forget_device_code() makes every function ask for its code again.
+  void forget_device_code();
+
   // find() returns the function of a handle, or null. It stays until its code is unloaded or the
   // handle is found again.
   Function* find(void* function);

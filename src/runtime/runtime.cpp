@@ -78,6 +78,10 @@ void Runtime::flush() {
   guarded(*state_, [&](State& state) { state.flush(); });
 }
 
+void Runtime::context_ends(void* context) {
+  guarded(*state_, [&](State& state) { state.context_ends(context); });
+}
+
 void Runtime::finish(std::chrono::milliseconds patience) {
   guarded(*state_, [&](State& state) { state.finish(patience); });
 }

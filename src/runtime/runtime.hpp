@@ -79,6 +79,10 @@ class Runtime {
   // the driver's own ordering covers it. Call it before any call that could observe results.
   void flush();
 
+  // context_ends() flushes, waits for all windows, and lets go of what a backend holds in the
+  // CUcontext, or in any for null. Call it before the context is destroyed or reset.
+  void context_ends(void* context);
+
   // finish() flushes, waits for the device to end all windows, and completes the journal. Launches
   // after it go to the driver as they are. Where `patience` passes and no window has ended or is
   // running, it waits no longer: what stands before them in their streams may never end.

@@ -59,6 +59,15 @@ void Runtime::State::code_unloaded(void* code) {
   variables_.erase(code);
 }
 
+void Runtime::State::context_ends(void* context) {
+  Lock lock(mutex_);
+  close_window();
+  if (backend_ == nullptr || finished_) return;
+  wait_until_idle(lock);
+  backend_->context_ends(context);
+  code_.forget_device_code();
+}
+
 void Runtime::State::function_found(void* function, void* code, const char* kernel) {
   const Lock lock(mutex_);
   code_.function_found(function, code, kernel);

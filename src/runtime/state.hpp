@@ -40,6 +40,7 @@ class Runtime::State {
   int launch(const LaunchCall& call);
   void pass_through(const char* kernel, const std::string& reason);
   void flush();
+  void context_ends(void* context);
   void finish(std::chrono::milliseconds patience);
   dro::DependenceTracker::Counters counters();
   uint64_t footprint_violations() const { return check_ == nullptr ? 0 : check_->violations(); }

@@ -66,6 +66,23 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"heat3d --size 32 --iterations 9 --block 8,4,4", 2, 7, 1},
                     Case{"wave --size 100 --iterations 17 --block 16,16", 16, 8, 1}));
 
+// What lies in a context ends with it, and the kernels' code is loaded anew in the next one.
+TEST(MegakernelLife, GoesOnAfterAReset) {
+  const Outcome outcome = sluice_run(
+      {"--megakernel", "wait"}, {"timeout", "60", build_path("tests/e2e/process_life"), "reset"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, "after reset: right\nafter reset: right\nafter reset: right\n")
+      << outcome.errors;
+}
+
+TEST(MegakernelLife, GoesOnInAnotherContext) {
+  const Outcome outcome = sluice_run({"--megakernel", "wait"},
+                                     {"timeout", "60", build_path("tests/e2e/driver_life"),
+                                      build_path("tests/e2e/driver_life.ptx"), "destroy_contexts"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, "right 16\n") << outcome.errors;
+}
+
 // The first launch of a kernel never waits for its code: it passes through, and the journal shows
 // the switch.
 TEST(MegakernelSwitch, IsSeenInTheJournal) {

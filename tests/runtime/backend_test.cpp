@@ -44,6 +44,8 @@ class FakeBackend final : public megakernel::WindowBackend {
     });
   }
 
+  void context_ends(void* /*context*/) override { ++contexts_ended; }
+
   uint32_t workers() const override { return 4; }
 
   bool ready = false;
@@ -51,6 +53,7 @@ class FakeBackend final : public megakernel::WindowBackend {
   int device_error = 0;
   int questions = 0;
   int bodies = 0;
+  int contexts_ended = 0;
 
  private:
   FakeDevice& device_;
@@ -115,6 +118,22 @@ TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
   synchronise();
   EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "launch step"));
   run_plainly(3);
+  EXPECT_EQ(program, expected);
+}
+
+// Code is asked for again, as at a kernel's first launch, and windows do not reach over the end.
+TEST_F(BackendTest, CodeEndsWithItsContext) {
+  start();
+  backend.ready = true;
+  program.allocate_in(*runtime);
+  program.launch(*runtime, kernels["step"], 0);
+  runtime->context_ends(nullptr);
+  EXPECT_EQ(backend.contexts_ended, 1);
+  EXPECT_THAT(device.events(), ElementsAre("window 0"));
+  program.launch(*runtime, kernels["step"], 1);
+  synchronise();
+  EXPECT_EQ(backend.bodies, 2);
+  run_plainly(2);
   EXPECT_EQ(program, expected);
 }
 

@@ -106,6 +106,18 @@ std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<u
   return set.loaded != nullptr ? set.loaded : loaded_;
 }
 
+void CodeStore::forget() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !building_; });
+  loaded_.reset();
+  sets_.clear();
+  modules_of_sets_ = 0;
+  linked_.clear();
+  place_of_text_.clear();
+  entries_.clear();
+  context_ = nullptr;
+}
+
 bool CodeStore::has_pending_body() const {
   return !entries_.empty() && entries_.back().state == State::pending;
 }
@@ -118,17 +130,19 @@ std::map<std::vector<uint32_t>, CodeStore::Set>::iterator CodeStore::pending_set
 void CodeStore::build() {
   pthread_setname_np(pthread_self(), "sluice-linker");
   std::unique_lock lock(mutex_);
-  driver_.cuCtxSetCurrent(context_);
   for (;;) {
     changed_.wait(lock,
                   [&] { return stopping_ || has_pending_body() || pending_set() != sets_.end(); });
     if (stopping_) return;
+    driver_.cuCtxSetCurrent(context_);
+    building_ = true;
     if (has_pending_body()) {
       build_pending(lock);
     } else {
       const auto set = pending_set();
       build_set(lock, set->first, set->second);
     }
+    building_ = false;
     changed_.notify_all();
   }
 }

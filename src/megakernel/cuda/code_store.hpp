@@ -53,6 +53,10 @@ class CodeStore {
 
   Found find(uint32_t place);
 
+  // forget() unloads everything, in the context of the calling thread, and begins anew, in whatever
+  // context comes next. Places and numbers are good no more. Waits for the compiler.
+  void forget();
+
   // code_for() is the module for a window with the bodies of these numbers, all of them ready, in
   // ascending order. At the `windows_to_recur`-th window a set recurs.
   std::shared_ptr<const Loaded> code_for(const std::vector<uint32_t>& numbers);
@@ -95,6 +99,7 @@ class CodeStore {
   size_t modules_of_sets_ = 0;
   CUcontext context_ = nullptr;
   bool stopping_ = false;
+  bool building_ = false;
   std::thread builder_;  // started by the first body
 };
 

@@ -39,15 +39,21 @@ DeviceExecutor::~DeviceExecutor() {
   }
   changed_.notify_all();
   if (follower_.joinable()) follower_.join();
-  for (const auto& lane : free_lanes_)
-    free_lane(*lane);
+  free_lanes(true);
 }
 
-void DeviceExecutor::free_lane(Lane& lane) {
-  for (const DeviceMemory* memory : {&lane.tables, &lane.flags, &lane.counters}) {
-    if (memory->address != 0) driver_.cuMemFree_v2(memory->address);
+void DeviceExecutor::free_lanes(bool is_context_there) {
+  const std::lock_guard lock(mutex_);
+  for (auto* lanes : {&free_lanes_, &lost_lanes_}) {
+    for (const auto& lane : *lanes) {
+      if (!is_context_there) break;
+      for (const DeviceMemory* memory : {&lane->tables, &lane->flags, &lane->counters}) {
+        if (memory->address != 0) driver_.cuMemFree_v2(memory->address);
+      }
+      if (lane->ended != nullptr) driver_.cuEventDestroy_v2(lane->ended);
+    }
+    lanes->clear();
   }
-  if (lane.ended != nullptr) driver_.cuEventDestroy_v2(lane.ended);
 }
 
 WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& body) {
@@ -111,6 +117,17 @@ CUresult DeviceExecutor::address_of(const Kernel& kernel, const std::string& var
                                                 variable.c_str());
   address = found;
   return result;
+}
+
+void DeviceExecutor::context_ends(void* context) {
+  if (context_ == nullptr || (context != nullptr && context != context_)) return;
+  CUcontext current = nullptr;
+  driver_.cuCtxGetCurrent(&current);
+  // Where the context has ended already, all that was in it has gone with it.
+  free_lanes(driver_.cuCtxSetCurrent(context_) == CUDA_SUCCESS);
+  store_.forget();
+  driver_.cuCtxSetCurrent(current);
+  context_ = nullptr;
 }
 
 uint32_t DeviceExecutor::workers() const {
@@ -192,6 +209,7 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
                            std::function<void(int)> done) {
   auto* stream = static_cast<CUstream>(handle);
   Running running{.lane = take_lane(),
+                  .context = context_,
                   .stream = stream,
                   .code = store_.code_for(bodies_of(*window)),
                   .window = std::move(window),
@@ -207,9 +225,8 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
     result = launch(lane, *running.code, *running.window, pool_bytes, stream);
   }
   if (result != CUDA_SUCCESS) {
-    // What its flags and counters hold is not known any more: the lane is not used again.
-    driver_.cuStreamSynchronize(stream);
-    free_lane(lane);
+    const std::lock_guard lock(mutex_);
+    lost_lanes_.push_back(std::move(running.lane));
     return result;
   }
   running.has_event = driver_.cuEventRecord(lane.ended, stream) == CUDA_SUCCESS;
@@ -228,7 +245,6 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
 // Windows are told of in the order in which they were given, which may be later than they end.
 void DeviceExecutor::follow() {
   pthread_setname_np(pthread_self(), "sluice-follower");
-  driver_.cuCtxSetCurrent(context_);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || !running_.empty(); });
@@ -236,10 +252,11 @@ void DeviceExecutor::follow() {
     Running ended = std::move(running_.front());
     running_.pop_front();
     lock.unlock();
+    driver_.cuCtxSetCurrent(ended.context);
     const CUresult result = ended.has_event ? driver_.cuEventSynchronize(ended.lane->ended)
                                             : driver_.cuStreamSynchronize(ended.stream);
     lock.lock();
-    if (result == CUDA_SUCCESS) free_lanes_.push_back(std::move(ended.lane));
+    (result == CUDA_SUCCESS ? free_lanes_ : lost_lanes_).push_back(std::move(ended.lane));
     lock.unlock();
     ended.done(result);
     ended = {};

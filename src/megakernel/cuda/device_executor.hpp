@@ -34,6 +34,7 @@ class DeviceExecutor final : public WindowBackend {
   Answer find_code(const Kernel& kernel, uint32_t& body) override;
   int submit(void* stream, std::shared_ptr<const Window> window,
              std::function<void(int)> done) override;
+  void context_ends(void* context) override;
   uint32_t workers() const override;
 
  private:
@@ -53,6 +54,7 @@ class DeviceExecutor final : public WindowBackend {
   };
   struct Running {
     std::unique_ptr<Lane> lane;
+    CUcontext context = nullptr;
     CUstream stream = nullptr;
     bool has_event = false;
     std::shared_ptr<const CodeStore::Loaded> code;
@@ -64,7 +66,7 @@ class DeviceExecutor final : public WindowBackend {
                                                       const CodeStore::Found& found) const;
   CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
   std::unique_ptr<Lane> take_lane();
-  void free_lane(Lane& lane);
+  void free_lanes(bool is_context_there);
   CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
   CUresult prepare(Lane& lane, const CodeStore::Loaded& code, const Window& window, CUstream stream,
                    uint64_t& pool_bytes);
@@ -82,6 +84,8 @@ class DeviceExecutor final : public WindowBackend {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Lane>> free_lanes_;
+  // What their flags and counters hold is not known: they are not used again.
+  std::vector<std::unique_ptr<Lane>> lost_lanes_;
   std::deque<Running> running_;
   bool stopping_ = false;
   std::thread follower_;  // started by the first window
