@@ -76,13 +76,12 @@ bool DroBuilder::find_meetings(const Meeting& place, const BufferAccess& later,
   return found.size() > before;
 }
 
-bool DroBuilder::are_apart(const PatternPair& pair) {
-  const LaunchPattern& slave = launches_.pattern(pair.slave);
-  const LiveState& state = states_.state(pair.master, pair.master_state);
+bool DroBuilder::are_apart(const PatternPair& pair, const LiveState& left,
+                           const LaunchPattern& slave) {
   for (size_t i = 0; i < pair.slave_buffer.size(); ++i) {
     if (pair.slave_buffer[i] == PatternPair::none) continue;
     const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
-    const LiveBytes& live = state.buffers[i];
+    const LiveBytes& live = left.buffers[i];
     if (meet_in_lists(live.writes, later.read_bytes) ||
         meet_in_lists(live.writes, later.written_bytes) ||
         meet_in_lists(live.reads, later.written_bytes)) {

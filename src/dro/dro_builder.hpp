@@ -54,9 +54,9 @@ class DroBuilder {
         observer_(observer) {}
 
   // are_apart() is true where the launches are seen to share no byte that one of them writes, in
-  // lists alone: then the slave neither waits for the master nor changes its state. It is cheap and
-  // not remembered.
-  bool are_apart(const PatternPair& pair);
+  // lists alone: then the slave neither waits for the master nor changes its state, `left`. It is
+  // cheap and not remembered.
+  static bool are_apart(const PatternPair& pair, const LiveState& left, const LaunchPattern& slave);
 
   // resolve() is valid until the next drop().
   const PairResult& resolve(const PatternPair& pair);

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t most_superseded = 64;
 
 // What it takes to see that two launches touch no common bytes.
-constexpr uint64_t effort_of_a_look = 16;
+constexpr uint64_t effort_of_a_look = 48;
 
 // So many transitions are searched one by one.
 constexpr size_t few_transitions = 16;
@@ -50,7 +50,11 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot sla
   const State& from = states_[state];
   const InternedLaunch& master = launches_.launch(from.launch);
   const InternedLaunch& later = launches_.launch(slave);
-  PatternPair pair{master.pattern, from.number, later.pattern, {}};
+  PatternPair& pair = pair_;
+  pair.master = master.pattern;
+  pair.master_state = from.number;
+  pair.slave = later.pattern;
+  pair.slave_buffer.clear();
   for (BufferId buffer : master.buffers) {
     const auto place = std::find(later.buffers.begin(), later.buffers.end(), buffer);
     pair.slave_buffer.push_back(place == later.buffers.end()
@@ -60,7 +64,7 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot sla
   Transition transition;
   transition.state = state;
   effort_ += effort_of_a_look;
-  if (builder_.are_apart(pair)) {
+  if (DroBuilder::are_apart(pair, *from.left, launches_.pattern(later.pattern))) {
     transition.next = state;
     return transition;
   }
@@ -99,7 +103,7 @@ StateId RuleEngine::state_id(LaunchSlot launch, uint32_t number) {
   if (!added) return known->second;
   const InternedLaunch& interned = launches_.launch(launch);
   const LiveState& left = builder_.states().state(interned.pattern, number);
-  State state{launch, number, {}, left.superseded, false};
+  State state{launch, number, &left, {}, left.superseded, false};
   for (const BufferPlace& touched : interned.places) {
     const auto place = std::find(interned.buffers.begin(), interned.buffers.end(), touched.buffer);
     const auto hull = left.buffers[static_cast<size_t>(place - interned.buffers.begin())].hull();

@@ -97,6 +97,7 @@ class RuleEngine {
   struct State {
     LaunchSlot launch = 0;
     uint32_t number = 0;              // of LiveStateTable
+    const LiveState* left = nullptr;  // the same, which the table keeps as long as this is not free
     std::vector<BufferPlace> places;  // where anything is live
     bool superseded = false;
     bool free = false;
@@ -128,6 +129,7 @@ class RuleEngine {
   std::deque<State> states_;
   std::vector<StateId> free_states_;
   Transition apart_;
+  PatternPair pair_;  // of find_transition()
   size_t transition_count_ = 0;
   uint64_t effort_ = 0;
   // The limits, or twice what the last drop() had to leave.
