@@ -99,11 +99,15 @@ isl::set blocks_of(isl::ctx context, const ShapeFamily& family) {
                   parameters, extent(0), extent(1), extent(2), constraints));
 }
 
-isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const ShapeFamily& family) {
-  const std::string place =
-      fmt::format("{}x + {}y + {}z", bounds.slope[0], bounds.slope[1], bounds.slope[2]);
-  const isl::map map(context, fmt::format("{{ B[x, y, z] -> A[o] : {} + {} <= o <= {} + {} }}",
-                                          place, bounds.low, place, bounds.high));
+isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
+                      const std::vector<ByteSpan>& spans, const ShapeFamily& family) {
+  const std::string place = fmt::format("{}x + {}y + {}z", slope[0], slope[1], slope[2]);
+  std::string text;
+  for (const ByteSpan& span : spans) {
+    text += fmt::format("{} B[x, y, z] -> A[o] : {} + {} <= o < {} + {}", text.empty() ? "" : ";",
+                        place, span.first, place, span.end);
+  }
+  const isl::map map(context, "{" + text + " }");
   return map.intersect_domain(blocks_of(context, family));
 }
 

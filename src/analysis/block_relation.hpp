@@ -1,6 +1,7 @@
 // Relations from blocks to bytes, put together from single touches. Internal to the analysis.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,8 +9,8 @@
 #include <isl/isl-noexceptions.h>
 
 #include "analysis/access_form.hpp"
-#include "analysis/offset_bounds.hpp"
 #include "analysis/shape_family.hpp"
+#include "analysis/touch_places.hpp"
 
 namespace sluice::analysis {
 
@@ -25,8 +26,9 @@ struct PlacedTouch {
 // blocks_of() is { B[x, y, z] } of the grids of a family, with its symbolic numbers as parameters.
 isl::set blocks_of(isl::ctx context, const ShapeFamily& family);
 
-// bounded_bytes() is the relation of `bounds` over those blocks.
-isl::map bounded_bytes(isl::ctx context, const OffsetBounds& bounds, const ShapeFamily& family);
+// sloped_bytes() is the relation from those blocks to `spans`, moved by slope * block index.
+isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
+                      const std::vector<ByteSpan>& spans, const ShapeFamily& family);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
 // does not suffice; the caller then widens.

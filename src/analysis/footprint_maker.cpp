@@ -4,25 +4,26 @@
 
 #include "analysis/block_relation.hpp"
 #include "analysis/polly_relation.hpp"
+#include "analysis/range_relation.hpp"
 #include "analysis/specialise.hpp"
 #include "base/log.hpp"
 
 namespace sluice::analysis {
 namespace {
 
-// Polly keeps a domain for every basic block and places every touch in one, so its time before
-// isl's operations can be limited grows with the product. About twice what the largest kernel of
+// Polly keeps a domain for every basic block and puts every place in one, so its time before isl's
+// operations can be limited grows with the product. About twice what the largest kernel of
 // the public suites that Polly reads in a tenth of a second has.
-constexpr size_t most_touches_for_polly = 1024;
-constexpr size_t most_touches_times_blocks = 16'384;
+constexpr size_t most_places_for_polly = 1024;
+constexpr size_t most_places_times_blocks = 16'384;
 
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
                                                               const ShapeFamily& family,
                                                               Passes& passes,
                                                               std::string& refusal) {
-  if (form.touches.size() > most_touches_for_polly ||
-      form.touches.size() * kernel.function->size() > most_touches_times_blocks) {
+  if (kernel.places.size() > most_places_for_polly ||
+      kernel.places.size() * kernel.function->size() > most_places_times_blocks) {
     refusal = "stands in too large a kernel to describe exactly";
     return std::nullopt;
   }

@@ -9,9 +9,10 @@
 #include <isl/local_space.h>
 #include <isl/map.h>
 #include <isl/set.h>
-#include <llvm/IR/InstIterator.h>
 #include <polly/ScopInfo.h>
 
+#include "analysis/range_relation.hpp"
+#include "analysis/translate_folding.hpp"
 #include "analysis/widening_reason.hpp"
 
 namespace sluice::analysis {
@@ -19,35 +20,13 @@ namespace {
 
 using namespace llvm;
 
-// What is said of an address for which no value from memory is to blame.
-constexpr const char* not_affine = "is not an affine function of the indices";
+// Up to so many spans are put down one by one while the thread indices are still there, since the
+// bytes of neighbouring threads coalesce only then. More are added afterwards, rows as one piece.
+constexpr size_t most_spans_of_a_statement = 16;
 
 std::string guard_reason(const AccessForm& form, uint32_t touch) {
   return fmt::format("the access at PTX line {} happens under a condition on data",
                      form.touches[touch].line);
-}
-
-void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouches& placed) {
-  for (uint32_t touch : kernel.any_byte) {
-    placed.touches.push_back(
-        {touch, isl::map(), false, false,
-         fmt::format("the address at PTX line {} may start from several pointers",
-                     form.touches[touch].line)});
-  }
-}
-
-PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, uint32_t touch,
-                           const Specialised& kernel, const AccessForm& form,
-                           const ShapeFamily& family, ScalarEvolution& evolution,
-                           const std::string& otherwise = not_affine) {
-  PlacedTouch placed;
-  placed.touch = touch;
-  placed.reason = address_reason(*Specialised::offset_of(store), form, touch, otherwise);
-  if (auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution)) {
-    bounds->high += form.touches[touch].bytes - 1;
-    placed.bytes = bounded_bytes(context, *bounds, family);
-  }
-  return placed;
 }
 
 // PollyReader turns Polly's access relations, whose parameters are the block and thread indices,
@@ -82,8 +61,8 @@ class PollyReader {
         if (!access->isArrayKind()) continue;
         auto* store = dyn_cast<StoreInst>(access->getAccessInstruction());
         if (store == nullptr) continue;
-        const auto touch = Specialised::touch_of(*store);
-        if (touch) read(statement, *access, *store, *touch, placed);
+        const auto* place = kernel_.place_of(*store);
+        if (place != nullptr) read(statement, *access, *store, *place, placed);
       }
       unite_statement();
     }
@@ -156,30 +135,49 @@ class PollyReader {
   }
 
   void read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
-            uint32_t number, PlacedTouches& placed) {
-    const isl::map bytes =
-        all_bytes(access.getLatestAccessRelation().intersect_domain(statement.getDomain()), number);
-    if (access.isAffine() && !involves_foreign(bytes)) {
-      const bool certain = access.isMustWrite();
-      const Kind kind = kind_of(form_.touches[number], certain);
-      groups_.try_emplace(kind, Group{number, {}, certain ? "" : guard_reason(form_, number)});
-      isl::map& together = of_statement_[kind];
-      together = together.is_null() ? bytes : together.unite(bytes);
+            const std::vector<TouchesOfPlace>& place, PlacedTouches& placed) {
+    const isl::map at = isl::manage(isl_map_set_tuple_name(
+        access.getLatestAccessRelation().intersect_domain(statement.getDomain()).release(),
+        isl_dim_out, "A"));
+    const bool exact_place = access.isAffine() && !involves_foreign(at);
+    for (const TouchesOfPlace& touches : place) {
+      if (exact_place) {
+        read_exactly(at, access.isMustWrite(), touches, placed);
+      } else {
+        placed.touches.push_back(widened(at, access.isAffine(), store, touches));
+      }
+    }
+  }
+
+  void read_exactly(const isl::map& at, bool certain, const TouchesOfPlace& touches,
+                    PlacedTouches& placed) {
+    const uint32_t number = touches.touch;
+    const std::string reason = certain ? "" : guard_reason(form_, number);
+    if (touches.bytes.size() > most_spans_of_a_statement) {
+      placed.touches.push_back({number, far_bytes(at, touches.bytes), true, certain, reason});
       return;
     }
-    const isl::map places = by_block(bytes.range().intersect_params(box_));
-    if (access.isAffine() && !places.is_null()) {
-      placed.touches.push_back(
-          {number, places, false, false,
-           address_reason(*Specialised::offset_of(store), form_, number, not_affine)});
-      return;
+    const Kind kind = kind_of(form_.touches[number], certain);
+    groups_.try_emplace(kind, Group{number, {}, reason});
+    const isl::map bytes = spread(at, touches.bytes);
+    isl::map& together = of_statement_[kind];
+    together = together.is_null() ? bytes : together.unite(bytes);
+  }
+
+  PlacedTouch widened(const isl::map& at, bool affine, const StoreInst& store,
+                      const TouchesOfPlace& touches) {
+    const auto spans = coarsened(touches.bytes, most_spans_of_a_statement);
+    const isl::map places = by_block(spread(at, spans).range().intersect_params(box_));
+    if (affine && !places.is_null()) {
+      return {touches.touch, places, false, false,
+              address_reason(*Specialised::offset_of(store), form_, touches.touch, not_affine)};
     }
-    PlacedTouch touch =
-        place_by_range(scop_.getIslCtx(), store, number, kernel_, form_, family_, evolution_);
+    PlacedTouch touch = place_by_range(scop_.getIslCtx(), store, touches, kernel_, form_, family_,
+                                       evolution_, not_affine);
     if (!touch.bytes.is_null() && !places.is_null()) {
       touch.bytes = touch.bytes.intersect_domain(places.domain());
     }
-    placed.touches.push_back(std::move(touch));
+    return touch;
   }
 
   // unite_statement() moves what one statement touches to the groups. Within it, neighbouring
@@ -193,12 +191,28 @@ class PollyReader {
     of_statement_.clear();
   }
 
-  // all_bytes() turns the first bytes of an access into all its bytes.
-  isl::map all_bytes(const isl::map& first, uint32_t touch) const {
-    const uint32_t bytes = form_.touches[touch].bytes;
-    isl_map* named = isl_map_set_tuple_name(isl_map_copy(first.get()), isl_dim_out, "A");
-    return isl::manage(named).apply_range(
-        isl::map(scop_.getIslCtx(), fmt::format("{{ A[o] -> A[p] : o <= p < o + {} }}", bytes)));
+  // spread() turns the bytes `at` which a place lies into the spans that count from there.
+  isl::map spread(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+    std::string text;
+    for (const ByteSpan& span : spans) {
+      text += fmt::format("{} A[o] -> A[p] : o + {} <= p < o + {}", text.empty() ? "" : ";",
+                          span.first, span.end);
+    }
+    return at.apply_range(isl::map(scop_.getIslCtx(), "{" + text + " }"));
+  }
+
+  // far_bytes() is the same by block, for many spans.
+  isl::map far_bytes(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+    std::map<int64_t, std::vector<int64_t>> starts;  // by length
+    for (const ByteSpan& span : spans)
+      starts[span.end - span.first].push_back(span.first);
+    isl::map all;
+    for (const auto& [length, places] : starts) {
+      const isl::set first = spread(at, {{0, length}}).range().intersect_params(box_);
+      const isl::map moved = translated(coalesced(by_block(coalesced(first))), places);
+      all = all.is_null() ? moved : all.unite(moved);
+    }
+    return all;
   }
 
   bool involves_foreign(const isl::map& bytes) const {
@@ -275,23 +289,6 @@ PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const
                              const ShapeFamily& family, llvm::ScalarEvolution& evolution) {
   const OperationBudget budget(scop.getIslCtx());
   return PollyReader(scop, kernel, form, family, evolution).read();
-}
-
-PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
-                              const ShapeFamily& family, llvm::ScalarEvolution& evolution,
-                              const std::string& refusal) {
-  const std::string otherwise = refusal.empty() ? not_affine : refusal;
-  PlacedTouches placed;
-  for (Instruction& instruction : instructions(*kernel.function)) {
-    auto* store = dyn_cast<StoreInst>(&instruction);
-    if (store == nullptr) continue;
-    if (const auto touch = Specialised::touch_of(*store)) {
-      placed.touches.push_back(
-          place_by_range(context, *store, *touch, kernel, form, family, evolution, otherwise));
-    }
-  }
-  add_any_byte(kernel, form, placed);
-  return placed;
 }
 
 }  // namespace sluice::analysis

@@ -1,18 +1,22 @@
 #include "analysis/specialise.hpp"
 
+#include <algorithm>
+
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 namespace sluice::analysis {
 namespace {
 
 using namespace llvm;
 
-constexpr const char* touch_metadata = "sluice.touch";
+constexpr const char* place_metadata = "sluice.place";
 
 std::array<uint32_t, 3> extents(const Dim3& dim) {
   return {dim.x, dim.y, dim.z};
@@ -38,7 +42,7 @@ class Specialiser {
     clone();
     replace_registers();
     passes.specialise(*result_.function);
-    replace_touches();
+    replace_touches(passes);
     return result_;
   }
 
@@ -165,33 +169,52 @@ class Specialiser {
     }
   }
 
-  void replace_touches() {
-    for (BasicBlock& block : *result_.function) {
-      for (Instruction& instruction : make_early_inc_range(block)) {
-        auto* call = dyn_cast<CallInst>(&instruction);
-        if (call == nullptr || call->getCalledFunction() == nullptr) continue;
-        const StringRef name = call->getCalledFunction()->getName();
-        // Nothing moves code from here on, and Polly takes what reads no memory.
-        if (name.starts_with(unknown_prefix)) call->setDoesNotAccessMemory();
-        if (name == touch_name) replace_touch(*call);
-      }
+  void replace_touches(Passes& passes) {
+    std::vector<CallInst*> touches;
+    for (Instruction& instruction : instructions(*result_.function)) {
+      auto* call = dyn_cast<CallInst>(&instruction);
+      if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+      const StringRef name = call->getCalledFunction()->getName();
+      // Nothing moves code from here on, and Polly takes what reads no memory.
+      if (name.starts_with(unknown_prefix)) call->setDoesNotAccessMemory();
+      if (name == touch_name) touches.push_back(call);
     }
+    // A division by zero, say, leaves an address that may be anything.
+    const auto placed_nowhere =
+        std::stable_partition(touches.begin(), touches.end(), [&](const CallInst* call) {
+          return !form_.touches[touch_number(*call)].any_byte &&
+                 !isa<UndefValue>(call->getArgOperand(0));
+        });
+    for (auto call = placed_nowhere; call != touches.end(); ++call) {
+      result_.any_byte.push_back(touch_number(**call));
+      erase(**call);
+    }
+    touches.erase(placed_nowhere, touches.end());
+    for (TouchPlace& place :
+         touch_places(touches, form_, passes.scalar_evolution(*result_.function))) {
+      replace(place);
+    }
+    passes.clear();
   }
 
-  void replace_touch(CallInst& call) {
-    auto* number = cast<ConstantInt>(call.getArgOperand(1));
-    const auto touch = uint32_t(number->getZExtValue());
-    // A division by zero, say, leaves an address that may be anything.
-    if (form_.touches[touch].any_byte || isa<UndefValue>(call.getArgOperand(0))) {
-      result_.any_byte.push_back(touch);
-    } else {
-      IRBuilder<> builder(&call);
-      Value* base = result_.function->getArg(6 + form_.touches[touch].slot);
-      StoreInst* store = builder.CreateStore(
-          builder.getInt8(0), builder.CreateGEP(builder.getInt8Ty(), base, call.getArgOperand(0)));
-      store->setMetadata(touch_metadata, MDNode::get(context_, ConstantAsMetadata::get(number)));
-    }
-    call.eraseFromParent();
+  void replace(TouchPlace& place) {
+    CallInst& first = *place.calls.front();
+    IRBuilder<> builder(&first);
+    Value* base = result_.function->getArg(6 + form_.touches[touch_number(first)].slot);
+    StoreInst* store = builder.CreateStore(
+        builder.getInt8(0), builder.CreateGEP(builder.getInt8Ty(), base, first.getArgOperand(0)));
+    Metadata* number = ConstantAsMetadata::get(builder.getInt32(unsigned(result_.places.size())));
+    store->setMetadata(place_metadata, MDNode::get(context_, number));
+    result_.places.push_back(std::move(place.touches));
+    for (CallInst* call : place.calls)
+      erase(*call);
+  }
+
+  // erase() takes the arithmetic of the offset along where nothing else needs it.
+  static void erase(CallInst& touch) {
+    WeakTrackingVH offset = touch.getArgOperand(0);
+    touch.eraseFromParent();
+    if (offset) RecursivelyDeleteTriviallyDeadInstructions(offset);
   }
 
   AccessForm& form_;
@@ -204,10 +227,11 @@ class Specialiser {
 
 }  // namespace
 
-std::optional<uint32_t> Specialised::touch_of(const llvm::Instruction& instruction) {
-  const MDNode* node = instruction.getMetadata(touch_metadata);
-  if (node == nullptr) return std::nullopt;
-  return uint32_t(mdconst::extract<ConstantInt>(node->getOperand(0))->getZExtValue());
+const std::vector<TouchesOfPlace>* Specialised::place_of(
+    const llvm::Instruction& instruction) const {
+  const MDNode* node = instruction.getMetadata(place_metadata);
+  if (node == nullptr) return nullptr;
+  return &places[mdconst::extract<ConstantInt>(node->getOperand(0))->getZExtValue()];
 }
 
 llvm::Value* Specialised::offset_of(const llvm::StoreInst& store) {

@@ -11,23 +11,25 @@
 #include "analysis/access_form.hpp"
 #include "analysis/passes.hpp"
 #include "analysis/shape_family.hpp"
+#include "analysis/touch_places.hpp"
 
 namespace sluice::analysis {
 
 // Specialised is a function of its own: block and thread indices are its first six arguments
 // (with `range` attributes; unused where the extent is 1), then one `ptr noalias` for each pointer
-// slot, then the symbolic numbers of the shape family, with ranges too. Each touch is a store of
-// one byte, whether it reads or writes, so that Polly keeps it.
+// slot, then the symbolic numbers of the shape family, with ranges too. Each place is a store of
+// one byte, whether it is read or written, so that Polly keeps it.
 struct Specialised {
   llvm::Function* function = nullptr;
   std::array<llvm::Argument*, 3> block{};
   std::array<llvm::Argument*, 3> thread{};
   std::vector<llvm::Argument*> symbols;  // one for each of the family's, in its order
+  std::vector<std::vector<TouchesOfPlace>> places;
   std::vector<uint32_t> any_byte;  // touches that are left and may mean any byte of their slot
 
-  // touch_of() is the number of the touch that `instruction` stands for.
-  static std::optional<uint32_t> touch_of(const llvm::Instruction& instruction);
-  // offset_of() is the i64 byte offset of a touch's store.
+  // place_of() is what the store `instruction` stands for, or null.
+  const std::vector<TouchesOfPlace>* place_of(const llvm::Instruction& instruction) const;
+  // offset_of() is the i64 byte offset of a place's store, from the slot of each of its touches.
   static llvm::Value* offset_of(const llvm::StoreInst& store);
 };
 

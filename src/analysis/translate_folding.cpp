@@ -55,8 +55,8 @@ class Folder {
     if (isl_map_foreach_basic_map(relation.get(), take_piece, &pieces) != isl_stat_ok) return {};
     for (const isl::map& piece : pieces)
       sort_in(piece);
-    for (Shape& shape : shapes_)
-      put_together(shape);
+    for (const Shape& shape : shapes_)
+      add(translated(shape.piece, shape.places));
     return result_;
   }
 
@@ -77,26 +77,28 @@ class Folder {
     shapes_.push_back({origin, {*place}});
   }
 
-  void put_together(Shape& shape) {
-    auto& places = shape.places;
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    for (size_t first = 0; first < places.size();) {
-      size_t end = std::min(first + 2, places.size());
-      const int64_t step = places[end - 1] - places[first];
-      while (end < places.size() && places[end] - places[end - 1] == step)
-        ++end;
-      if (end - first < shortest_row) end = first + 1;
-      add(moved(shape.piece, places[first], step, end - first));
-      first = end;
-    }
-  }
-
   std::vector<Shape> shapes_;
   isl::map result_;
 };
 
 }  // namespace
+
+isl::map translated(const isl::map& piece, std::vector<int64_t> places) {
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  isl::map all;
+  for (size_t first = 0; first < places.size();) {
+    size_t end = std::min(first + 2, places.size());
+    const int64_t step = places[end - 1] - places[first];
+    while (end < places.size() && places[end] - places[end - 1] == step)
+      ++end;
+    if (end - first < shortest_row) end = first + 1;
+    const isl::map row = moved(piece, places[first], step, end - first);
+    all = all.is_null() ? row : all.unite(row);
+    first = end;
+  }
+  return all;
+}
 
 isl::map fold_translates(const isl::map& relation) {
   isl::map folded = relation;
