@@ -8,12 +8,20 @@
 #include <isl/options.h>
 
 #include "analysis/translate_folding.hpp"
+#include "base/assert.hpp"
 
 namespace sluice::analysis {
 namespace {
 
 // About a tenth of a second; operations are counted, so the answer is the same on every machine.
 constexpr unsigned long operation_budget = 300'000;
+// Each check of a coalesced relation, and all that may follow one which took more. An operation on
+// existentially quantified variables with large coefficients takes up to fifty times as long as
+// others.
+constexpr unsigned long check_budget = 16'000;
+constexpr unsigned long hard_budget = 16'000;
+
+thread_local OperationBudget* current_budget = nullptr;
 
 std::string text_of(const isl::map& map) {
   char* text = isl_map_to_str(map.get());
@@ -111,9 +119,8 @@ isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
   return map.intersect_domain(blocks_of(context, family));
 }
 
-std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const AccessForm& form,
+std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
                                                        const std::vector<PlacedTouch>& touches) {
-  const OperationBudget budget(context);
   std::vector<Argument> arguments(form.signature.pointers.size());
   for (const PlacedTouch& placed : touches) {
     const Touch& touch = form.touches[placed.touch];
@@ -130,17 +137,37 @@ std::optional<std::vector<ArgumentFootprint>> assemble(isl::ctx context, const A
   return footprints;
 }
 
+bool holds_within_budget(isl::ctx context, const std::function<bool()>& check) {
+  OperationBudget* budget = current_budget;
+  if (budget == nullptr || budget->context_.get() != context.get()) return check();
+  if (budget->is_hard_ || isl_ctx_last_error(context.get()) != isl_error_none) return false;
+  budget->allow(check_budget);
+  const bool holds = check();
+  if (isl_ctx_last_error(context.get()) != isl_error_none) {
+    isl_ctx_reset_error(context.get());
+    budget->is_hard_ = true;
+  }
+  budget->allow(budget->is_hard_ ? hard_budget : operation_budget);
+  return holds && !budget->is_hard_;
+}
+
 OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
+  SLUICE_ASSERT(current_budget == nullptr);
+  current_budget = this;
   isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
   isl_options_set_coalesce_bounded_wrapping(context_.get(), 0);
-  isl_ctx_reset_operations(context_.get());
-  isl_ctx_set_max_operations(context_.get(), operation_budget);
+  allow(operation_budget);
 }
 
 OperationBudget::~OperationBudget() {
-  isl_ctx_set_max_operations(context_.get(), 0);
-  isl_ctx_reset_operations(context_.get());
+  current_budget = nullptr;
+  allow(0);
   isl_ctx_reset_error(context_.get());
+}
+
+void OperationBudget::allow(unsigned long operations) {
+  isl_ctx_reset_operations(context_.get());
+  isl_ctx_set_max_operations(context_.get(), operations);
 }
 
 }  // namespace sluice::analysis

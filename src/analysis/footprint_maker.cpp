@@ -15,7 +15,7 @@ namespace {
 // operations can be limited grows with the product. About twice what the largest kernel of
 // the public suites that Polly reads in a tenth of a second has.
 constexpr size_t most_places_for_polly = 1024;
-constexpr size_t most_places_times_blocks = 16'384;
+constexpr size_t most_places_times_blocks = 10'000;
 
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
@@ -32,6 +32,7 @@ std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& 
     log::debug("{}: {}", form.signature.kernel, passes.refusal(*kernel.function));
     return std::nullopt;
   }
+  const OperationBudget budget(scop->getIslCtx());
   const PlacedTouches placed =
       place_by_polly(*scop, kernel, form, family, passes.scalar_evolution(*kernel.function));
   refusal = placed.refusal;
@@ -39,7 +40,7 @@ std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& 
     log::debug("{}: no exact footprint, since an access {}", form.signature.kernel, refusal);
     return std::nullopt;
   }
-  return assemble(scop->getIslCtx(), form, placed.touches);
+  return assemble(form, placed.touches);
 }
 
 std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
@@ -48,10 +49,13 @@ std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const S
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
   PlacedTouches placed = place_by_ranges(context.get(), kernel, form, family,
                                          passes.scalar_evolution(*kernel.function), refusal);
-  if (auto arguments = assemble(context.get(), form, placed.touches)) return *arguments;
+  {
+    const OperationBudget budget(context.get());
+    if (auto arguments = assemble(form, placed.touches)) return *arguments;
+  }
   for (PlacedTouch& touch : placed.touches)
     touch.bytes = isl::map();
-  return assemble(context.get(), form, placed.touches).value();
+  return assemble(form, placed.touches).value();
 }
 
 }  // namespace

@@ -287,7 +287,6 @@ class PollyReader {
 
 PlacedTouches place_by_polly(polly::Scop& scop, const Specialised& kernel, const AccessForm& form,
                              const ShapeFamily& family, llvm::ScalarEvolution& evolution) {
-  const OperationBudget budget(scop.getIslCtx());
   return PollyReader(scop, kernel, form, family, evolution).read();
 }
 

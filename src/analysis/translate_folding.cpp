@@ -10,6 +10,8 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
+#include "analysis/block_relation.hpp"
+
 namespace sluice::analysis {
 namespace {
 
@@ -68,7 +70,10 @@ class Folder {
     if (!place) return add(piece);
     const isl::map origin = moved(piece, -*place, 0, 1);
     for (Shape& shape : shapes_) {
-      if (isl_map_is_equal(shape.piece.get(), origin.get()) == isl_bool_true) {
+      const auto is_same = [&] {
+        return isl_map_is_equal(shape.piece.get(), origin.get()) == isl_bool_true;
+      };
+      if (holds_within_budget(piece.ctx(), is_same)) {
         shape.places.push_back(*place);
         return;
       }

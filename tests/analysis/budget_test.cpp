@@ -1,4 +1,5 @@
-// Kernels too large for Polly get a coarser footprint that still has every access.
+// Kernels too large for Polly get a coarser footprint that still has every access; and what makes
+// large kernels small.
 #include <string>
 
 #include <fmt/format.h>
@@ -56,6 +57,49 @@ TEST(AnalysisBudget, AKernelOfTooManyBlocksForPollyKeepsEveryAccess) {
 
 TEST(AnalysisBudget, AKernelOfTooManyAccessesForPollyKeepsEveryAccess) {
   expect_all_stores(600);
+}
+
+// columns() adds up word t of each of `count` rows of 1024 words, and writes the sum to word t of a
+// last row; t is computed in 32 bits, as compilers do.
+std::string columns(unsigned count) {
+  std::string text =
+      ".version 8.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry columns(.param .u64 p) {\n"
+      ".reg .b64 %rd<5>; .reg .b32 %r<10>;\n"
+      "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\n"
+      "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
+      "mad.lo.s32 %r4, %r1, %r2, %r3;\nmov.u32 %r5, 0;\n";
+  for (unsigned i = 0; i <= count; ++i) {
+    text += fmt::format(
+        "add.s32 %r6, %r4, {};\nmul.wide.s32 %rd3, %r6, 4;\nadd.s64 %rd4, %rd2, %rd3;\n", 1024 * i);
+    text += i < count ? "ld.global.u32 %r7, [%rd4];\nadd.s32 %r5, %r5, %r7;\n"
+                      : "st.global.u32 [%rd4], %r5;\n";
+  }
+  return text + "ret;\n}\n";
+}
+
+TEST(AnalysisBudget, ManyAccessesAtFixedDistancesAreExact) {
+  for (const unsigned count : {3u, 20u, 400u}) {
+    const auto module = ptx::parse(columns(count));
+    ASSERT_TRUE(module) << module.error().line();
+    auto analysis = KernelAnalysis::create(*module, "columns");
+    ASSERT_TRUE(analysis) << analysis.error().line();
+    const Footprint footprint = (*analysis)->footprint({.grid = {3, 1, 1}, .block = {32, 1, 1}});
+    ASSERT_EQ(footprint.arguments.size(), 1u);
+    const ArgumentFootprint& argument = footprint.arguments[0];
+    BytesByBlock reads, writes;
+    for (int64_t block = 0; block < 3; ++block) {
+      for (int64_t row = 0; row <= count; ++row) {
+        BytesByBlock& touched = row < count ? reads : writes;
+        for (int64_t byte = 0; byte < 128; ++byte)
+          touched[{block, 0, 0}].insert(4096 * row + 128 * block + byte);
+      }
+    }
+    EXPECT_EQ(argument.reads.precision, Precision::exact) << argument.reads.reason;
+    EXPECT_EQ(argument.must_writes.precision, Precision::exact) << argument.must_writes.reason;
+    EXPECT_EQ(bytes_of(argument.reads.relation), reads);
+    EXPECT_EQ(bytes_of(argument.must_writes.relation), writes);
+  }
 }
 
 }  // namespace
