@@ -22,6 +22,7 @@ std::string check_text(const CheckRecord& check) {
                        {"launches", check.launches},
                        {"unchecked", check.unchecked},
                        {"blocks", check.blocks},
+                       {"launched_blocks", check.launched_blocks},
                        {"violations", check.violations},
                        {"arguments", std::move(arguments)}};
   return record.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -35,6 +36,8 @@ Result<CheckRecord> check_of(const JournalRecord& record) {
     check.launches = value.at("launches").get<uint64_t>();
     check.unchecked = value.at("unchecked").get<uint64_t>();
     check.blocks = value.at("blocks").get<uint64_t>();
+    // Journals from before blocks could be left out do not say it.
+    check.launched_blocks = value.value("launched_blocks", check.blocks);
     check.violations = value.at("violations").get<uint64_t>();
     for (const nlohmann::json& source : value.at("arguments")) {
       CheckRecord::Argument argument;

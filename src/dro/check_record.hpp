@@ -23,9 +23,10 @@ struct CheckRecord {
     uint64_t must_write_bytes = 0;  // claimed as must-writes
   };
   std::string kernel;
-  uint64_t launches = 0;   // checked
-  uint64_t unchecked = 0;  // launches that were opaque or ran without block code
-  uint64_t blocks = 0;
+  uint64_t launches = 0;         // checked
+  uint64_t unchecked = 0;        // launches that were opaque or ran without block code
+  uint64_t blocks = 0;           // checked
+  uint64_t launched_blocks = 0;  // of the launches that are checked
   uint64_t violations = 0;
   std::vector<Argument> arguments;
 };

@@ -87,12 +87,17 @@ std::string share_text(uint64_t touched, uint64_t claimed) {
                      100.0 * static_cast<double>(touched) / static_cast<double>(claimed), claimed);
 }
 
+std::string blocks_text(const CheckRecord& check) {
+  if (check.blocks == check.launched_blocks) return std::to_string(check.blocks);
+  return fmt::format("{} of {}", check.blocks, check.launched_blocks);
+}
+
 void print_check_table(const JournalSummary& summary, std::ostream& out) {
   std::vector<Row> rows = {{"kernel", "launches", "unchecked", "blocks", "violations", "argument",
                             "bytes read", "bytes written"}};
   for (const CheckRecord& check : summary.checks) {
     Row row = {short_name(check.kernel), std::to_string(check.launches),
-               std::to_string(check.unchecked), std::to_string(check.blocks),
+               std::to_string(check.unchecked), blocks_text(check),
                std::to_string(check.violations)};
     if (check.arguments.empty()) {
       row.insert(row.end(), 3, "-");

@@ -51,6 +51,7 @@ Settings read_settings() {
   runtime::Config& config = settings.config;
   config.set_journal_path(journal_path()).set_program(program_path());
   config.set_check_footprints(is_set("SLUICE_CHECK_FOOTPRINTS"));
+  config.set_check_blocks(number("SLUICE_CHECK_BLOCKS", UINT32_MAX));
   config.set_check_races(is_set("SLUICE_CHECK_RACES"));
   config.set_time_tasks(is_set("SLUICE_TRACE"));
   const std::string rule = environment("SLUICE_DEPENDENCE");

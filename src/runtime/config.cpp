@@ -34,6 +34,11 @@ Config& Config::set_check_footprints(bool value) {
   return *this;
 }
 
+Config& Config::set_check_blocks(uint32_t value) {
+  check_blocks = value;
+  return *this;
+}
+
 Config& Config::set_stress(uint32_t value) {
   stress = value;
   return *this;

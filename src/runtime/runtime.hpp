@@ -23,7 +23,8 @@ struct Config {
   std::string program;             // for the journal's header
   uint32_t workers = 0;            // 0: one for each processor
   uint32_t window_launches = 256;  // a window closes at this many launches
-  bool check_footprints = false;   // trace every block and compare with its footprint
+  bool check_footprints = false;   // trace blocks and compare them with their footprints
+  uint32_t check_blocks = 0;       // how many of each launch are traced; 0: every block
   bool time_tasks = false;         // note in the journal when each task ran
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
   bool check_races = false;        // find races between streams; launches run one by one
@@ -34,6 +35,7 @@ struct Config {
   Config& set_workers(uint32_t value);
   Config& set_window_launches(uint32_t value);
   Config& set_check_footprints(bool value);
+  Config& set_check_blocks(uint32_t value);
   Config& set_time_tasks(bool value);
   Config& set_stress(uint32_t value);
   Config& set_check_races(bool value);

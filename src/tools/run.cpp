@@ -30,6 +30,7 @@ struct RunOptions {
   std::string dependence;
   std::string megakernel;
   bool check_footprints = false;
+  uint32_t check_blocks = 0;  // of each launch; 0: all
   bool trace = false;
   bool off = false;
   bool check_races = false;  // of sluice check
@@ -99,7 +100,12 @@ void set_environment(const RunOptions& options, bool cpu) {
   if (options.race_status != 0) {
     setenv("SLUICE_RACE_STATUS", std::to_string(options.race_status).c_str(), 1);
   }
-  if (options.check_footprints) setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
+  if (options.check_footprints || options.check_blocks != 0) {
+    setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
+  }
+  if (options.check_blocks != 0) {
+    setenv("SLUICE_CHECK_BLOCKS", std::to_string(options.check_blocks).c_str(), 1);
+  }
   if (!options.megakernel.empty()) setenv("SLUICE_MEGAKERNEL", options.megakernel.c_str(), 1);
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
 }
@@ -196,6 +202,9 @@ void add_run_command(CLI::App& app, int* status) {
   command->add_flag("--check-footprints", options->check_footprints,
                     "compare what every block touches with its footprint (slow; CPU device): a "
                     "difference is told and ends the program with exit status 86");
+  command->add_option("--check-blocks", options->check_blocks,
+                      "--check-footprints for about so many blocks of each launch, spread over "
+                      "its grid, instead of all");
   command->add_flag("--off", options->off, "run on that device without Sluice");
 }
 

@@ -92,6 +92,47 @@ TEST(FootprintCheck, TellsAMustWriteThatDidNotHappen) {
   EXPECT_EQ(record.arguments[1].written_bytes_touched, 44u);
 }
 
+// check_some() checks about `most` of 10 blocks, four launches; block 5 reads beyond its bytes.
+dro::CheckRecord check_some(uint32_t most) {
+  TracingDevice device;
+  FootprintCheck checker(device, most);
+  analysis::Footprint footprint;
+  footprint.shape.grid = {10, 1, 1};
+  footprint.arguments.resize(1);
+  footprint.symbols = {{"s0", 16}};
+  footprint.arguments[0].reads.relation =
+      "[s0] -> { B[x, y, z] -> A[o] : 0 <= x < 10 and y = 0 and z = 0 and "
+      "16x <= o < 16x + s0 }";
+  checker.add_footprint(1, footprint);
+  const auto read = [](const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
+    if (current_sink == nullptr) return;
+    for (uint64_t i = 0; i < (block == 5 ? 5 : 4); ++i)
+      touch(in + 16 * block + 4 * i, SLUICE_ACCESS_READ, 7);
+  };
+  for (int launch = 0; launch < 4; ++launch) {
+    const auto runner = checker.watch("some", 1, {{"in", in, in, in + 1024}}, 0);
+    runner->run({read, 0}, {}, 0, 10, nullptr);
+  }
+  return checker.records()[0];
+}
+
+TEST(FootprintCheck, ChecksOtherBlocksInEachLaunchWhereItMayNotCheckAll) {
+  const dro::CheckRecord some = check_some(3);
+  EXPECT_EQ(some.launched_blocks, 40u);
+  // Blocks 0, 4 and 8; 1, 5 and 9; 2 and 6; 3 and 7; and always the first and the last.
+  EXPECT_EQ(some.blocks, 4u + 4u + 4u + 4u);
+  EXPECT_EQ(some.violations, 1u);
+  EXPECT_EQ(some.arguments[0].read_bytes_touched, some.arguments[0].read_bytes_claimed);
+}
+
+TEST(FootprintCheck, ChecksAllBlocksOtherwise) {
+  for (const uint32_t most : {0u, 10u}) {
+    const dro::CheckRecord all = check_some(most);
+    EXPECT_EQ(all.blocks, all.launched_blocks);
+    EXPECT_EQ(all.violations, 4u);
+  }
+}
+
 TEST(ByteRuns, FirstMissingByte) {
   EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 12}}), 12);
   EXPECT_EQ(first_missing({{0, 4}, {8, 12}}, 0, {{0, 10}}), 10);

@@ -39,13 +39,15 @@ class FootprintCheck::KernelFindings final : public Findings {
     }
   }
 
-  void begin_launch(const std::vector<BoundPointer>& pointers) {
+  // begin_launch() returns how many launches of the kernel were begun before.
+  uint64_t begin_launch(const std::vector<BoundPointer>& pointers, uint32_t blocks) {
     const std::lock_guard lock(mutex_);
-    ++record_.launches;
+    record_.launched_blocks += blocks;
     // Kernels of one name in two modules may differ in their arguments.
     for (size_t i = record_.arguments.size(); i < pointers.size(); ++i) {
       record_.arguments.push_back({.name = pointers[i].name});
     }
+    return record_.launches++;
   }
 
   void count_unchecked() {
@@ -66,9 +68,9 @@ class FootprintCheck::KernelFindings final : public Findings {
 };
 
 void FootprintCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
-  Result<std::unique_ptr<FootprintClaims>> claims = FootprintClaims::create(footprint);
-  if (!claims) log::warning("{}: not checked: {}", footprint.kernel, claims.error().line());
   const std::lock_guard lock(mutex_);
+  Result<std::unique_ptr<FootprintClaims>> claims = FootprintClaims::create(footprint, relations_);
+  if (!claims) log::warning("{}: not checked: {}", footprint.kernel, claims.error().line());
   claims_[id] = claims ? std::move(*claims) : nullptr;
 }
 
@@ -86,9 +88,10 @@ std::shared_ptr<megakernel::BlockRunner> FootprintCheck::watch(const std::string
     findings->count_unchecked();
     return nullptr;
   }
-  findings->begin_launch(pointers);
+  const uint64_t before = findings->begin_launch(pointers, claims->block_count());
+  const BlockChoice choice = BlockChoice::of_launch(claims->block_count(), most_blocks_, before);
   return std::make_shared<LaunchCheck>(
-      std::move(claims), std::move(pointers), parameter_bytes,
+      std::move(claims), std::move(pointers), choice, parameter_bytes,
       [this](const SluiceAccessSink* sink) { device_.set_access_sink(sink); }, findings);
 }
 

@@ -20,7 +20,10 @@ namespace sluice::runtime {
 // line in the log, up to a limit. Thread-safe.
 class FootprintCheck {
  public:
-  explicit FootprintCheck(Device& device) : device_(device) {}
+  // Of a launch of more blocks than `most_blocks` about so many are checked, spread over the grid
+  // and others in each launch; the first and the last always. 0: every block of every launch.
+  explicit FootprintCheck(Device& device, uint32_t most_blocks = 0)
+      : device_(device), most_blocks_(most_blocks) {}
 
   // add_footprint() gets every footprint that is not opaque, before its first launch.
   void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint);
@@ -43,6 +46,8 @@ class FootprintCheck {
   std::shared_ptr<KernelFindings> findings_of(const std::string& kernel);
 
   Device& device_;
+  const uint32_t most_blocks_;
+  RelationCache relations_;
   std::atomic<uint64_t> violations_{0};
   std::mutex mutex_;
   std::map<dro::FootprintId, std::shared_ptr<FootprintClaims>> claims_;

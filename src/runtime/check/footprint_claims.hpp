@@ -3,37 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
-#include "dro/loop_program.hpp"
 #include "runtime/check/byte_runs.hpp"
+#include "runtime/check/relation_runs.hpp"
 
 namespace sluice::runtime {
 
-// BlockIndex is the position of a block in its grid.
-struct BlockIndex {
-  uint32_t x = 0, y = 0, z = 0;
-};
-
-// RelationRuns is one access relation, turned once into the loops that isl generates for the bytes
-// of one block. Thread-safe.
-class RelationRuns {
+// RelationCache keeps the loops of relations, which the footprints of a family share. Not
+// thread-safe.
+class RelationCache {
  public:
-  // `symbols` are the footprint's. An error where the text is no relation of this grid or isl
-  // cannot generate loops for it.
-  static Result<RelationRuns> create(const std::string& relation,
-                                     std::span<const analysis::Symbol> symbols, const Dim3& grid);
-  ByteRuns of(const BlockIndex& block) const;
+  Result<std::shared_ptr<RelationRuns>> find(const std::string& relation,
+                                             const std::vector<std::string>& symbols);
 
  private:
-  std::vector<dro::LoopProgram> programs_;  // one for each piece of the relation
+  std::map<std::pair<std::string, std::vector<std::string>>, std::shared_ptr<RelationRuns>> known_;
 };
 
 // BlockClaims is what a footprint claims of one block: bytes relative to each pointer argument.
@@ -50,21 +42,24 @@ struct BlockClaims {
 // little. Thread-safe.
 class FootprintClaims {
  public:
-  static Result<std::unique_ptr<FootprintClaims>> create(const analysis::Footprint& footprint);
+  static Result<std::unique_ptr<FootprintClaims>> create(const analysis::Footprint& footprint,
+                                                         RelationCache& cache);
 
-  // of() takes the linear number of a block, x fastest.
+  // of() takes the linear number of a block, x fastest. Null where the bytes cannot be listed.
   std::shared_ptr<const BlockClaims> of(uint32_t block);
   BlockIndex index_of(uint32_t block) const;
+  uint32_t block_count() const { return static_cast<uint32_t>(known_.size()); }
 
  private:
   struct Argument {
-    std::optional<RelationRuns> reads, may_writes, must_writes;
+    std::shared_ptr<RelationRuns> reads, may_writes, must_writes;
     bool reads_any = false;
     bool writes_any = false;
   };
   std::shared_ptr<const BlockClaims> evaluate(const BlockIndex& block) const;
 
   Dim3 grid_;
+  std::vector<int64_t> values_;  // of the footprint's symbols
   std::vector<Argument> arguments_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const BlockClaims>> known_;  // by block

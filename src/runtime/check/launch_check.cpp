@@ -153,10 +153,12 @@ BlockFindings BlockRecorder::finish() {
 }  // namespace
 
 LaunchCheck::LaunchCheck(std::shared_ptr<FootprintClaims> claims,
-                         std::vector<BoundPointer> pointers, size_t parameter_bytes,
-                         SetAccessSink set_sink, std::shared_ptr<Findings> findings)
+                         std::vector<BoundPointer> pointers, BlockChoice choice,
+                         size_t parameter_bytes, SetAccessSink set_sink,
+                         std::shared_ptr<Findings> findings)
     : claims_(std::move(claims)),
       pointers_(std::move(pointers)),
+      choice_(choice),
       parameter_bytes_(parameter_bytes),
       set_sink_(std::move(set_sink)),
       findings_(std::move(findings)) {}
@@ -170,7 +172,12 @@ void LaunchCheck::run(const SluiceBlockCode& code, const SluiceBlockLaunch& laun
   const ByteRuns own_memory = {stack_of_this_thread(), run_at(scratch, code.scratch_bytes),
                                run_at(launch.parameters, parameter_bytes_)};
   for (uint32_t block = first_block; block < first_block + block_count; ++block) {
-    const std::shared_ptr<const BlockClaims> claims = claims_->of(block);
+    const std::shared_ptr<const BlockClaims> claims =
+        choice_.has(block) ? claims_->of(block) : nullptr;
+    if (claims == nullptr) {
+      code.function(&launch, block, 1, scratch);
+      continue;
+    }
     BlockRecorder recorder(*claims, pointers_, claims_->index_of(block), own_memory);
     const SluiceAccessSink sink{&BlockRecorder::heard, &recorder};
     set_sink_(&sink);

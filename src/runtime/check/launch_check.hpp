@@ -58,11 +58,29 @@ class Findings {
 
 using SetAccessSink = std::function<void(const SluiceAccessSink* sink)>;
 
+// BlockChoice is which blocks of a launch are checked.
+struct BlockChoice {
+  uint32_t every = 1;
+  uint32_t first = 0;
+  uint32_t last_of_grid = 0;
+
+  // of_launch() spreads about `most` over the grid (0: all), starting at another block in each
+  // launch.
+  static BlockChoice of_launch(uint32_t blocks, uint32_t most, uint64_t launch) {
+    const uint32_t every = most == 0 || blocks <= most ? 1 : (blocks + most - 1) / most;
+    return {every, static_cast<uint32_t>(launch % every), blocks - 1};
+  }
+  bool has(uint32_t block) const {
+    return block == 0 || block == last_of_grid || block % every == first;
+  }
+};
+
 // LaunchCheck runs the traced blocks of one launch. Thread-safe.
 class LaunchCheck final : public megakernel::BlockRunner {
  public:
   LaunchCheck(std::shared_ptr<FootprintClaims> claims, std::vector<BoundPointer> pointers,
-              size_t parameter_bytes, SetAccessSink set_sink, std::shared_ptr<Findings> findings);
+              BlockChoice choice, size_t parameter_bytes, SetAccessSink set_sink,
+              std::shared_ptr<Findings> findings);
 
   void run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch, uint32_t first_block,
            uint32_t block_count, void* scratch) override;
@@ -70,6 +88,7 @@ class LaunchCheck final : public megakernel::BlockRunner {
  private:
   std::shared_ptr<FootprintClaims> claims_;
   std::vector<BoundPointer> pointers_;
+  BlockChoice choice_;
   size_t parameter_bytes_;
   SetAccessSink set_sink_;
   std::shared_ptr<Findings> findings_;

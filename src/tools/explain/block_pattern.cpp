@@ -86,7 +86,7 @@ std::optional<dro::ByteRange> hull_of(const isl::set& bytes) {
 // else by isl.
 class BlockBytes {
  public:
-  BlockBytes(const dro::IslContext& context, const isl::map& relation, const RelationRuns& lists,
+  BlockBytes(const dro::IslContext& context, const isl::map& relation, RelationRuns& lists,
              const Dim3& grid, const BlockIndex& middle)
       : context_(context), relation_(relation) {
     const auto hull = hull_of(of(middle));
@@ -97,7 +97,9 @@ class BlockBytes {
       if (blocks_.size() > std::max(most, least_blocks_looked_at)) break;
       if (dro::yes(of(block).is_empty())) continue;
       blocks_.push_back(block);
-      if (is_listed_) runs_.push_back(lists.of(block));
+      auto listed = is_listed_ ? lists.of(block, {}) : std::nullopt;
+      is_listed_ = listed.has_value();
+      if (listed) runs_.push_back(std::move(*listed));
     }
   }
 
@@ -350,9 +352,9 @@ ByteRuns total_of(const dro::IslContext& context, const isl::map& relation) {
       isl::map::from_domain_and_range(one_block(context, {}), dro::coalesced(bytes));
   char* text = isl_map_to_str(together.get());
   if (text == nullptr) return {};
-  const auto runs = RelationRuns::create(text, {}, Dim3{});
+  const auto runs = RelationRuns::create(text, {});
   std::free(text);
-  return runs ? runs->of({}) : ByteRuns{};
+  return runs ? (*runs)->of({}, {}).value_or(ByteRuns{}) : ByteRuns{};
 }
 
 BlockIndex example_block(const dro::IslContext& context, const isl::map& relation,
@@ -403,11 +405,11 @@ Result<AccessPicture> picture_of(const std::string& text, const Dim3& grid) {
   AccessPicture picture;
   picture.nothing = dro::yes(relation->is_empty());
   if (picture.nothing) return picture;
-  const Result<RelationRuns> runs = RelationRuns::create(text, {}, grid);
+  const auto runs = RelationRuns::create(text, {});
   if (!runs) return tl::unexpected(runs.error());
   picture.block = example_block(context, *relation, grid);
-  take_pattern(context, *relation, BlockBytes(context, *relation, *runs, grid, picture.block), grid,
-               text, picture);
+  take_pattern(context, *relation, BlockBytes(context, *relation, **runs, grid, picture.block),
+               grid, text, picture);
   {
     const dro::IslContext::Budget budget(context, operation_budget);
     picture.sharing = sharing_of(context, *relation, grid, picture.block);
