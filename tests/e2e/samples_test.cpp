@@ -1,5 +1,8 @@
 // Every sample gives the answer of its own CPU reference, the same bits plain and under Sluice, and
 // a journal that replays identically.
+#include <fstream>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "e2e/journal_view.hpp"
@@ -51,6 +54,30 @@ TEST(EndlessElimination, IsFollowedToItsEndWhereItsBlocksAreFew) {
 // and the journal says why.
 TEST(EndlessElimination, PassesThroughOnceFollowingCostsMoreThanItGains) {
   EXPECT_GT(passed_through("elimination --size 192 --block 2,2"), 0);
+}
+
+// analyses_of() counts the different relations that a journal's footprints hold: launches that
+// share an analysis share their text, and differ in the values of its symbols.
+size_t analyses_of(const std::string& journal) {
+  std::set<std::string> relations;
+  std::ifstream lines(journal);
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    if (!record.is_object() || record.value("record", "") != "footprint") continue;
+    relations.insert(record["kernel"].dump() + record["block"].dump() + record["arguments"].dump());
+  }
+  return relations.size();
+}
+
+TEST(EndlessElimination, TakesFourAnalysesForAllItsPivots) {
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  sample_checksum(
+      sluice_run({"--journal", journal}, sample_command("elimination --size 96 --block 16,16")));
+  EXPECT_EQ(inspect_figures(journal)["launches"], 190);
+  const size_t analyses = analyses_of(journal);
+  EXPECT_GE(analyses, 2u);
+  EXPECT_LE(analyses, 4u);
 }
 
 struct Known {
