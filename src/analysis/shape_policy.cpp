@@ -34,25 +34,52 @@ Footprint ShapePolicy::footprint(const LaunchShape& shape) {
     return families_.front().at(shape);
   }
   Numbers difference;
-  const Footprint* example = nearest(shape, difference);
-  if (example != nullptr && !refused_.contains(difference)) {
-    const ShapeFamily tried = family_of(example->shape, shape, difference);
-    // Numbers near the limits of their type leave no room for a range.
-    if (!is_within(tried, example->shape) || !is_within(tried, shape)) return specialised(shape);
-    ++analyses_;
-    const Footprint symbolic = maker_.make(tried);
-    // Compared with its parameters first: a relation that is empty for the example says nothing.
-    if (is_as_good_as(symbolic, *example)) {
-      families_.emplace_front(tried, symbolic, maker_.form().signature.shape_scalars);
-      if (are_equally_exact(closed(families_.front().at(example->shape)), *example)) {
-        if (families_.size() > most_families) families_.pop_back();
-        return families_.front().at(shape);
-      }
-      families_.pop_front();
+  const Footprint* found = nearest(shape, difference);
+  if (found != nullptr) {
+    const Footprint example = *found;
+    for (const Numbers& numbers :
+         {with_all_extents(difference, example.shape, shape), difference}) {
+      if (refused_.contains(numbers)) continue;
+      if (auto footprint = symbolic(example, shape, numbers)) return *std::move(footprint);
     }
-    refused_.insert(difference);
   }
   return specialised(shape);
+}
+
+// symbolic() starts a family of two shapes that differ in `numbers` at most, if it is as good as
+// the first's footprint.
+std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const LaunchShape& shape,
+                                               const Numbers& numbers) {
+  const ShapeFamily tried = family_of(example.shape, shape, numbers);
+  // Numbers near the limits of their type leave no room for a range.
+  if (!is_within(tried, example.shape) || !is_within(tried, shape)) return std::nullopt;
+  ++analyses_;
+  const Footprint footprint = maker_.make(tried);
+  // Compared with its parameters first: a relation that is empty for the example says nothing.
+  if (is_as_good_as(footprint, example)) {
+    families_.emplace_front(tried, footprint, maker_.form().signature.shape_scalars);
+    if (are_equally_exact(closed(families_.front().at(example.shape)), example)) {
+      if (families_.size() > most_families) families_.pop_back();
+      return families_.front().at(shape);
+    }
+    families_.pop_front();
+  }
+  refused_.insert(numbers);
+  return std::nullopt;
+}
+
+// with_all_extents() adds the grid's extents: where it shrinks with a pivot, they change at later
+// launches.
+ShapePolicy::Numbers ShapePolicy::with_all_extents(Numbers numbers, const LaunchShape& a,
+                                                   const LaunchShape& b) {
+  const auto scalars = ShapeNumber(a.shape_values.size());
+  Numbers all = numbers;
+  for (ShapeNumber extent = scalars; extent < scalars + 3; ++extent) {
+    const bool is_line = value_of(a, extent, 4) == 1 || value_of(b, extent, 4) == 1;
+    if (!is_line && std::find(all.begin(), all.end(), extent) == all.end()) all.push_back(extent);
+  }
+  std::sort(all.begin(), all.end());
+  return all.size() <= most_symbols ? all : numbers;
 }
 
 Footprint ShapePolicy::specialised(const LaunchShape& shape) {

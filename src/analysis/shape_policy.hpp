@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <list>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -28,6 +29,9 @@ class ShapePolicy {
  private:
   using Numbers = std::vector<ShapeNumber>;
 
+  std::optional<Footprint> symbolic(const Footprint& example, const LaunchShape& shape,
+                                    const Numbers& numbers);
+  static Numbers with_all_extents(Numbers numbers, const LaunchShape& a, const LaunchShape& b);
   Footprint specialised(const LaunchShape& shape);
   Footprint* nearest(const LaunchShape& shape, Numbers& difference);
   bool can_be_symbolic(ShapeNumber number) const;
