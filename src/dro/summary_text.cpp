@@ -88,7 +88,7 @@ std::string share_text(uint64_t touched, uint64_t claimed) {
 }
 
 std::string blocks_text(const CheckRecord& check) {
-  if (check.blocks == check.launched_blocks) return std::to_string(check.blocks);
+  if (check.blocks >= check.launched_blocks) return std::to_string(check.blocks);
   return fmt::format("{} of {}", check.blocks, check.launched_blocks);
 }
 
