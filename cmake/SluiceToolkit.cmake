@@ -37,8 +37,12 @@ endfunction()
 function(sluice_cuda_ptx source output)
   get_filename_component(source ${source} ABSOLUTE)
   get_filename_component(folder ${output} DIRECTORY)
+  set(architecture -arch=compute_75)
+  if(ARGN MATCHES "-arch=")
+    set(architecture)
+  endif()
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND ${SLUICE_NVCC} -std=c++17 -O2 -arch=compute_75 -ptx ${ARGN} -o ${output} ${source}
+    COMMAND ${SLUICE_NVCC} -std=c++17 -O2 ${architecture} -ptx ${ARGN} -o ${output} ${source}
     DEPENDS ${source} COMMENT "nvcc -ptx ${source}" VERBATIM)
 endfunction()

@@ -45,6 +45,14 @@ bool is_harmless(StringRef name) {
   return any_of(prefixes, [&](const char* prefix) { return name.starts_with(prefix); });
 }
 
+// is_harmless_call() is true of the lifter's own functions that do: matrices of a warp, barriers by
+// number and in shared memory.
+bool is_harmless_call(StringRef name) {
+  static constexpr const char* prefixes[] = {"sluice.matrix.", "sluice.mbarrier.", "sluice.yield",
+                                             "sluice.barrier."};
+  return any_of(prefixes, [&](const char* prefix) { return name.starts_with(prefix); });
+}
+
 class Finder {
  public:
   explicit Finder(Function& kernel)
@@ -104,6 +112,10 @@ class Finder {
       return fmt::format("the call at PTX line {} has no known target", line);
     }
     const StringRef name = callee->getName();
+    if (is_harmless_call(name)) {
+      found_.exchanges.push_back(&call);
+      return {};
+    }
     if (!callee->isIntrinsic()) {
       return fmt::format("the call of {} at PTX line {} cannot be looked into", name.str(), line);
     }

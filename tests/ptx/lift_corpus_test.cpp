@@ -22,7 +22,6 @@ const std::map<std::string, std::string>& refused() {
   static const std::map<std::string, std::string> kernels = {
       {"modern_architecture", "directive '.explicitcluster' is not supported"},
       {"walk", "register 'v' is a vector"},
-      {"warp_votes", "'fns.b32"},
   };
   return kernels;
 }

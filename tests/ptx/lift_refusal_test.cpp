@@ -28,8 +28,8 @@ std::string refusal(const std::string& instruction, ErrorKind kind) {
 }
 
 TEST(LiftRefusal, InstructionsOutsideTheTable) {
-  EXPECT_EQ(refusal("vabsdiff4.u32.u32.u32 %r1, %r2, %r3, %r4;", ErrorKind::unsupported),
-            "kernel k, PTX line 6: instruction 'vabsdiff4.u32.u32.u32 %r1, %r2, %r3, %r4;' is "
+  EXPECT_EQ(refusal("setmaxnreg.inc.sync.aligned.u32 64;", ErrorKind::unsupported),
+            "kernel k, PTX line 6: instruction 'setmaxnreg.inc.sync.aligned.u32 64;' is "
             "outside the instruction table");
 }
 

@@ -28,8 +28,8 @@ constexpr size_t pitch_alignment = 512;
 }  // namespace limits
 
 // DeviceProperties is read once from the machine. Each processor that the process may run on is
-// one multiprocessor. The compute capability is 7.5, nvcc's own default, so that a program that
-// picks code by it finds PTX; PTX for any other target runs as well.
+// one multiprocessor. The compute capability is 8.0: all that PTX has up to there runs, and of what
+// came later nothing that a program would look for. PTX for any target runs.
 struct DeviceProperties {
   unsigned processors = 1;
   size_t memory_bytes = 0;  // of the machine, or of the control group where that is less

@@ -18,8 +18,8 @@ Value* layout_pointer(IRBuilder<>& ir, const ExchangePlan& layout) {
   if (GlobalVariable* known = module->getNamedGlobal(layout_name)) return known;
   const ExchangeLayout& head = layout;
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof(head));
-  bytes.append(reinterpret_cast<const char*>(layout.operations.data()),
-               layout.operations.size() * sizeof(SyncOperation));
+  bytes.append(reinterpret_cast<const char*>(layout.codes.data()),
+               layout.codes.size() * sizeof(PointCode));
   Constant* content = ConstantDataArray::getString(ir.getContext(), bytes, false);
   auto* global = new GlobalVariable(*module, content->getType(), true, GlobalValue::PrivateLinkage,
                                     content, layout_name);

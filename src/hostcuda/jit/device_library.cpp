@@ -10,7 +10,9 @@
 #include "base/log.hpp"
 #include "hostcuda/jit/device_printf.hpp"
 #include "hostcuda/jit/fault_guard.hpp"
+#include "hostcuda/jit/memory_barrier.hpp"
 #include "hostcuda/jit/texture_calls.hpp"
+#include "ptx/mbarrier_call.hpp"
 #include "ptx/texture_call.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -104,6 +106,14 @@ const std::vector<DeviceFunction>& device_functions() {
        "084444488"},
       {ptx::texture_call::query, "sluice_texture_query", address_of(&sluice_texture_query), false,
        "484"},
+      {ptx::mbarrier_call::init, "sluice_mbarrier_init", address_of(&sluice_mbarrier_init), false,
+       "084"},
+      {ptx::mbarrier_call::arrive, "sluice_mbarrier_arrive", address_of(&sluice_mbarrier_arrive),
+       false, "8844"},
+      {ptx::mbarrier_call::test, "sluice_mbarrier_test", address_of(&sluice_mbarrier_test), false,
+       "488"},
+      {ptx::mbarrier_call::test_parity, "sluice_mbarrier_test_parity",
+       address_of(&sluice_mbarrier_test_parity), false, "484"},
       {"nanosleep", "sluice_device_yield", address_of(&sluice_device_yield), false, "0"},
   };
   return *functions;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 
 #include "base/log.hpp"
+#include "hostcuda/jit/matrix_operations.hpp"
 #include "hostcuda/jit/warp_operations.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -32,6 +35,26 @@ struct View {
   uint8_t* predicate;
   uint32_t* arrived;
 };
+
+// The slots of a warp that lacks lanes are copied to where there is room for all.
+void run_matrix(const ExchangeLayout& layout, const ptx::matrix_call::Operation& operation,
+                uint32_t first, unsigned char* memory) {
+  using namespace ptx::matrix_call;
+  const size_t bytes = slot_bytes(operation);
+  auto* slots = reinterpret_cast<std::byte*>(memory) + layout.slots + first * bytes;
+  const WarpSlots in_block{slots, layout.threads * bytes};
+  const size_t lanes = std::min(warp_size, layout.threads - first);
+  if (lanes == warp_size) return run_matrix_operation(operation, in_block);
+  std::vector<std::byte> room((input_slots(operation) + result_slots(operation)) * warp_size *
+                              bytes);
+  const WarpSlots whole{room.data(), warp_size * bytes};
+  const unsigned inputs = input_slots(operation);
+  for (unsigned i = 0; i < inputs; ++i)
+    std::memcpy(whole.slot(i), in_block.slot(i), lanes * bytes);
+  run_matrix_operation(operation, whole);
+  for (unsigned i = inputs; i < inputs + result_slots(operation); ++i)
+    std::memcpy(in_block.slot(i), whole.slot(i), lanes * bytes);
+}
 
 void run_warp(SyncOperation operation, uint32_t participants, uint32_t first, const View& view) {
   WarpOperands operands;
@@ -61,27 +84,40 @@ void run_block(SyncOperation operation, uint32_t threads, const View& view, Take
   }
 }
 
-// Releases the groups of one warp that are complete; `force` takes any group as complete.
-bool release_warp(const ExchangeLayout& layout, const View& view, uint32_t first, bool force) {
+enum class Release { complete, forced, yielding };
+
+// Releases the groups of one warp that are complete, or any group if forced, or those that only
+// let others run.
+bool release_warp(const ExchangeLayout& layout, const View& view, unsigned char* memory,
+                  uint32_t first, Release kind) {
+  const bool force = kind == Release::forced;
+  const bool yields = kind == Release::yielding;
   const uint32_t lanes = std::min(warp_size, layout.threads - first);
   bool released = false;
   for (uint32_t leader = 0; leader < lanes; ++leader) {
     const int32_t waits = view.state[first + leader];
     if (waits >= 0 || waits == exited) continue;
-    const SyncOperation operation = layout.points()[-waits - 1];
-    if (is_block_wide(operation)) continue;
+    const PointCode& code = layout.points()[-waits - 1];
+    const SyncOperation operation = code.operation;
+    if (is_block_wide(operation) || (operation == SyncOperation::yield) != yields) continue;
     uint32_t here = 0;
     uint32_t alive = 0;
-    const bool exact = operation != SyncOperation::active_mask;
+    const bool exact = operation != SyncOperation::active_mask && operation != SyncOperation::yield;
+    const bool is_matrix = operation == SyncOperation::matrix;
+    const auto mask_of = [&](uint32_t lane) { return is_matrix ? ~0U : view.mask[first + lane]; };
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       const int32_t state = view.state[first + lane];
       if (state != exited) alive |= 1u << lane;
-      const bool same_mask = !exact || view.mask[first + lane] == view.mask[first + leader];
+      const bool same_mask = !exact || mask_of(lane) == mask_of(leader);
       if (state == waits && same_mask) here |= 1u << lane;
     }
-    const uint32_t wanted = exact ? view.mask[first + leader] & alive : 0;
+    const uint32_t wanted = exact ? mask_of(leader) & alive : 0;
     if ((wanted & ~here) != 0 && !force) continue;
-    run_warp(operation, here, first, view);
+    if (is_matrix) {
+      run_matrix(layout, code.matrix, first, memory);
+    } else {
+      run_warp(operation, here, first, view);
+    }
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       if (here >> lane & 1) view.state[first + lane] = -waits;
     }
@@ -90,17 +126,18 @@ bool release_warp(const ExchangeLayout& layout, const View& view, uint32_t first
   return released;
 }
 
-bool release_warps(const ExchangeLayout& layout, const View& view, bool force) {
+bool release_warps(const ExchangeLayout& layout, const View& view, unsigned char* memory,
+                   Release kind) {
   bool released = false;
   for (uint32_t first = 0; first < layout.threads; first += warp_size) {
-    released |= release_warp(layout, view, first, force);
+    released |= release_warp(layout, view, memory, first, kind);
   }
   return released;
 }
 
 bool waits_at_barrier(const ExchangeLayout& layout, const View& view, uint32_t thread) {
   const int32_t state = view.state[thread];
-  return state < 0 && state != exited && is_block_wide(layout.points()[-state - 1]);
+  return state < 0 && state != exited && is_block_wide(layout.points()[-state - 1].operation);
 }
 
 uint32_t number_of(const ExchangeLayout& layout, const View& view, uint32_t thread) {
@@ -142,7 +179,7 @@ bool release_barrier(const ExchangeLayout& layout, const View& view, bool force)
     const auto takes_part = [&](uint32_t other) {
       return waits_at_barrier(layout, view, other) && number_of(layout, view, other) == number;
     };
-    run_block(layout.points()[-view.state[t] - 1], layout.threads, view, takes_part);
+    run_block(layout.points()[-view.state[t] - 1].operation, layout.threads, view, takes_part);
     for (uint32_t other = t; other < layout.threads; ++other) {
       if (takes_part(other)) view.state[other] = -view.state[other];
     }
@@ -157,13 +194,18 @@ bool release_barrier(const ExchangeLayout& layout, const View& view, bool force)
 extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point,
                                     unsigned char* memory, const uint8_t* alive) {
   const View view(*layout, memory);
-  const SyncOperation operation = layout->points()[point];
+  const PointCode& code = layout->points()[point];
+  const SyncOperation operation = code.operation;
   const auto is_alive = [&](uint32_t t) { return !alive || alive[t] != 0; };
   if (is_block_wide(operation)) {
     run_block(operation, layout->threads, view, is_alive);
     return;
   }
   for (uint32_t first = 0; first < layout->threads; first += warp_size) {
+    if (operation == SyncOperation::matrix) {
+      run_matrix(*layout, code.matrix, first, memory);
+      continue;
+    }
     const uint32_t lanes = std::min(warp_size, layout->threads - first);
     uint32_t left = 0;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -186,9 +228,14 @@ extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point
 
 extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory) {
   const View view(*layout, memory);
-  if (release_warps(*layout, view, false) || release_barrier(*layout, view, false)) return 1;
+  if (release_warps(*layout, view, memory, Release::complete) ||
+      release_barrier(*layout, view, false) ||
+      release_warps(*layout, view, memory, Release::yielding)) {
+    return 1;
+  }
   // Whoever is left waits for threads that will never come.
-  const bool released = release_warps(*layout, view, true) || release_barrier(*layout, view, true);
+  const bool released =
+      release_warps(*layout, view, memory, Release::forced) || release_barrier(*layout, view, true);
   static std::atomic_flag told;
   if (released && !told.test_and_set()) {
     log::info("threads of a block wait in vain for others, so they go on; a GPU may hang there");

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ptx/matrix_call.hpp"
+
 namespace sluice::hostcuda::jit {
 
 enum class SyncOperation : uint32_t {
@@ -13,6 +15,8 @@ enum class SyncOperation : uint32_t {
   barrier_or,
   barrier_popc,
   warp_barrier,  // from here on: of the lanes named in a mask
+  matrix,        // of all lanes of a warp, see matrix_operations.hpp
+  yield,         // of nobody: a thread that may wait for others lets them run
   active_mask,
   shuffle_up,
   shuffle_down,
@@ -41,8 +45,15 @@ inline bool is_block_wide(SyncOperation operation) {
   return operation <= SyncOperation::barrier_popc;
 }
 
+// PointCode is what exchange() knows of a synchronisation point.
+struct PointCode {
+  SyncOperation operation = SyncOperation::barrier;
+  uint16_t reserved = 0;
+  ptx::matrix_call::Operation matrix;  // where the operation is `matrix`
+};
+
 // ExchangeLayout is where the arrays of per-thread state lie in a block's private memory, each
-// with one element a thread. In memory it is followed by a SyncOperation for each synchronisation
+// with one element a thread. In memory it is followed by a PointCode for each synchronisation
 // point of the kernel. Compiled code carries it as constant data.
 struct ExchangeLayout {
   uint32_t threads = 0;
@@ -56,13 +67,14 @@ struct ExchangeLayout {
   uint64_t result = 0;     // i64
   uint64_t predicate = 0;  // i8: the second result
   uint64_t arrived = 0;    // i32 for each of 16 barriers: threads that arrived and don't wait
+  uint64_t slots = 0;      // of matrix operations: all threads' first slots, then the second
 
-  const SyncOperation* points() const { return reinterpret_cast<const SyncOperation*>(this + 1); }
+  const PointCode* points() const { return reinterpret_cast<const PointCode*>(this + 1); }
 };
 
 // ExchangePlan is the same while the code is made.
 struct ExchangePlan : ExchangeLayout {
-  std::vector<SyncOperation> operations;
+  std::vector<PointCode> codes;
 };
 
 // States of a thread: n >= 0 goes on after point n - 1 (0: at the kernel's start), -n waits at

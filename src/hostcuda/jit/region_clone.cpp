@@ -103,6 +103,29 @@ Value* from_integer(Value* integer, Type* type, IRBuilder<>& ir) {
                           type);
 }
 
+// A thread's slot of a matrix operation; each slot is an array of its own.
+Value* slot(IRBuilder<>& ir, const BodyFrame& frame, const ExchangePlan& layout,
+            const ptx::matrix_call::Operation& operation, unsigned number, Value* thread) {
+  const uint64_t bytes = ptx::matrix_call::slot_bytes(operation);
+  return frame.element(ir, layout.slots + number * bytes * layout.threads, bytes, thread);
+}
+
+Value* matrix_result(IRBuilder<>& ir, ArrayType* type, const PointCode& code,
+                     const BodyFrame& frame, const ExchangePlan& layout, Value* thread) {
+  Value* value = PoisonValue::get(type);
+  const unsigned first = ptx::matrix_call::input_slots(code.matrix);
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    Value* place = slot(ir, frame, layout, code.matrix, first + i, thread);
+    value = ir.CreateInsertValue(value, ir.CreateLoad(type->getElementType(), place), i);
+  }
+  return value;
+}
+
+uint64_t bytes_of_slots(const ptx::matrix_call::Operation& operation) {
+  using namespace ptx::matrix_call;
+  return uint64_t{slot_bytes(operation)} * (input_slots(operation) + result_slots(operation));
+}
+
 }  // namespace
 
 void emit_operands(CallInst& call, const BodyFrame& frame, const ExchangePlan& layout,
@@ -113,16 +136,24 @@ void emit_operands(CallInst& call, const BodyFrame& frame, const ExchangePlan& l
     if (value) ir.CreateStore(value, frame.element(ir, offset, bytes, thread));
   };
   store(operands.mask, layout.mask, 4);
+  for (unsigned i = 0; i < operands.slots.size(); ++i)
+    ir.CreateStore(operands.slots[i], slot(ir, frame, layout, operands.code.matrix, i, thread));
   store(operands.value ? as_integer(operands.value, ir) : nullptr, layout.value, 8);
-  const bool is_barrier = is_block_wide(operands.operation);
+  const bool is_barrier = is_block_wide(operands.code.operation);
   if (is_barrier && layout.has_numbered_barriers == 0) return;
   store(operands.lane, layout.lane, 4);
   store(operands.clamp, layout.clamp, 4);
 }
 
-void emit_result(CallInst& placeholder, const BodyFrame& frame, const ExchangePlan& layout,
-                 Value* thread) {
+void emit_result(CallInst& placeholder, const PointCode& code, const BodyFrame& frame,
+                 const ExchangePlan& layout, Value* thread) {
   IRBuilder<> ir(&placeholder);
+  if (code.operation == SyncOperation::matrix) {
+    auto* type = cast<ArrayType>(placeholder.getType());
+    placeholder.replaceAllUsesWith(matrix_result(ir, type, code, frame, layout, thread));
+    placeholder.eraseFromParent();
+    return;
+  }
   Value* bits = ir.CreateLoad(ir.getInt64Ty(), frame.element(ir, layout.result, 8, thread));
   Value* value = nullptr;
   if (auto* pair = dyn_cast<StructType>(placeholder.getType())) {
@@ -143,11 +174,16 @@ ExchangePlan reserve_exchange(BodyFrame& frame, const std::vector<SyncPoint>& po
   ExchangePlan layout;
   layout.threads = static_cast<uint32_t>(frame.context.block.count());
   bool exchanges = false;
+  uint64_t slot_bytes = 0;
   for (const SyncPoint& point : points) {
-    layout.operations.push_back(point.operation);
-    exchanges |= point.operation != SyncOperation::barrier && !point.is_lockstep;
+    layout.codes.push_back(point.code);
+    exchanges |= point.code.operation != SyncOperation::barrier && !point.is_lockstep;
+    if (point.code.operation == SyncOperation::matrix) {
+      slot_bytes = std::max(slot_bytes, bytes_of_slots(point.code.matrix));
+    }
   }
   const uint64_t threads = layout.threads;
+  layout.slots = frame.layout.reserve(slot_bytes * threads);
   for (const SyncPoint& point : points)
     layout.has_numbered_barriers |= static_cast<uint32_t>(point.is_numbered);
   exchanges |= layout.has_numbered_barriers != 0;

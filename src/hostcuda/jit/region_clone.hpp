@@ -55,8 +55,8 @@ void remap_blocks(llvm::ArrayRef<llvm::BasicBlock*> blocks, const ThreadLoops& l
 void emit_operands(llvm::CallInst& call, const BodyFrame& frame, const ExchangePlan& layout,
                    llvm::Value* thread);
 // emit_result() replaces the copy of a point's result placeholder by the thread's result.
-void emit_result(llvm::CallInst& placeholder, const BodyFrame& frame, const ExchangePlan& layout,
-                 llvm::Value* thread);
+void emit_result(llvm::CallInst& placeholder, const PointCode& code, const BodyFrame& frame,
+                 const ExchangePlan& layout, llvm::Value* thread);
 
 // reserve_exchange() makes room for the arrays of an exchange; `with_states` for those that
 // advance() needs too.

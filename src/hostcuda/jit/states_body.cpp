@@ -69,7 +69,8 @@ class StatesEmitter {
       emit_arrivals(*copy_of(block), loops);
     for (const SyncPoint& point : regions_.points) {
       if (!point.result) continue;
-      emit_result(*cast<CallInst>(map.lookup(point.result)), frame_, layout_, loops.linear);
+      emit_result(*cast<CallInst>(map.lookup(point.result)), point.code, frame_, layout_,
+                  loops.linear);
     }
     return loops.done;
   }

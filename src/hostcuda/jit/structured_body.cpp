@@ -196,7 +196,8 @@ class StructuredEmitter {
         placeholder->eraseFromParent();
         continue;
       }
-      emit_result(*cast<CallInst>(map.lookup(point.result)), frame_, layout_, loops.linear);
+      emit_result(*cast<CallInst>(map.lookup(point.result)), point.code, frame_, layout_,
+                  loops.linear);
     }
   }
 
@@ -216,7 +217,9 @@ class StructuredEmitter {
     auto found = point_at_.find(cut);
     if (found != point_at_.end()) {
       const SyncPoint& point = regions_.points[found->second];
-      if (point.operation != SyncOperation::barrier && !point.is_lockstep) {
+      const SyncOperation operation = point.code.operation;
+      if (operation != SyncOperation::barrier && operation != SyncOperation::yield &&
+          !point.is_lockstep) {
         Value* alive = regions_.early_exits ? frame_.element(ir, alive_, 1, ir.getInt64(0))
                                             : ConstantPointerNull::get(ir.getPtrTy());
         call_exchange(ir, layout_, static_cast<uint32_t>(found->second), frame_.memory, alive);

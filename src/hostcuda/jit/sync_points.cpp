@@ -29,6 +29,7 @@ constexpr NamedOperation named_operations[] = {
     {"barrier.sync", SyncOperation::barrier},
     {"barrier.n", SyncOperation::barrier},
     {"bar.warp.sync", SyncOperation::warp_barrier},
+    {"yield", SyncOperation::yield},
     {"activemask", SyncOperation::active_mask},
     {"shfl.sync.up", SyncOperation::shuffle_up},
     {"shfl.sync.down", SyncOperation::shuffle_down},
@@ -56,14 +57,22 @@ constexpr NamedOperation named_operations[] = {
     {"lockstep", SyncOperation::barrier},
 };
 
-std::optional<SyncOperation> operation_of(const CallInst& call) {
+std::optional<PointCode> code_of(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   if (!callee) return std::nullopt;
-  if (callee->getIntrinsicID() == Intrinsic::nvvm_barrier) return SyncOperation::barrier;
+  PointCode code;
+  if (callee->getIntrinsicID() == Intrinsic::nvvm_barrier) return code;
   StringRef name = callee->getName();
+  if (const auto matrix = ptx::matrix_call::parse({name.data(), name.size()})) {
+    code.operation = SyncOperation::matrix;
+    code.matrix = *matrix;
+    return code;
+  }
   if (!name.consume_front("llvm.nvvm.") && !name.consume_front("sluice.")) return std::nullopt;
   for (const NamedOperation& named : named_operations) {
-    if (name.starts_with(named.prefix)) return named.operation;
+    if (!name.starts_with(named.prefix)) continue;
+    code.operation = named.operation;
+    return code;
   }
   return std::nullopt;
 }
@@ -129,7 +138,7 @@ bool is_lockstep(const CallInst& call) {
 }
 
 bool is_sync_point(const CallInst& call) {
-  return operation_of(call).has_value();
+  return code_of(call).has_value();
 }
 
 std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelContext& context) {
@@ -138,14 +147,15 @@ std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelCont
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallInst>(&instruction);
     if (!call) continue;
-    const std::optional<SyncOperation> operation = operation_of(*call);
-    if (!operation) continue;
-    is_numbered |= is_block_wide(*operation) && !takes_whole_block(*call, context.block.count());
-    points.push_back({*operation, call});
+    const std::optional<PointCode> code = code_of(*call);
+    if (!code) continue;
+    is_numbered |=
+        is_block_wide(code->operation) && !takes_whole_block(*call, context.block.count());
+    points.push_back({*code, call});
     points.back().is_lockstep = is_lockstep(*call);
   }
   for (SyncPoint& point : points) {
-    point.is_numbered = is_numbered && is_block_wide(point.operation);
+    point.is_numbered = is_numbered && is_block_wide(point.code.operation);
     const std::string name = "sync." + utostr(&point - points.data());
     BasicBlock* before = point.call->getParent();
     point.block = before->splitBasicBlock(point.call->getIterator(), name);
@@ -157,11 +167,16 @@ std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelCont
 }
 
 SyncOperands sync_operands(const CallInst& call, IRBuilder<>& ir) {
-  const SyncOperation operation = *operation_of(call);
+  const PointCode code = *code_of(call);
+  const SyncOperation operation = code.operation;
   const bool has_mask = call.getCalledFunction()->getName().contains(".sync");
   SyncOperands operands;
-  operands.operation = operation;
-  if (operation == SyncOperation::active_mask) return operands;
+  operands.code = code;
+  if (operation == SyncOperation::active_mask || operation == SyncOperation::yield) return operands;
+  if (operation == SyncOperation::matrix) {
+    operands.slots.assign(call.arg_begin(), call.arg_end());
+    return operands;
+  }
   if (is_block_wide(operation)) {
     if (operation != SyncOperation::barrier) operands.value = call.getArgOperand(0);
     const BarrierOperands barrier = barrier_operands(call);

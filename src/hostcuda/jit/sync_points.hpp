@@ -16,7 +16,7 @@ namespace sluice::hostcuda::jit {
 // its operands; the thread goes on in `after`, which has no other predecessor. Where the call has
 // a result, `result` is a placeholder call at the start of `after`.
 struct SyncPoint {
-  SyncOperation operation = SyncOperation::barrier;
+  PointCode code;
   llvm::CallInst* call = nullptr;
   llvm::BasicBlock* block = nullptr;
   llvm::BasicBlock* after = nullptr;
@@ -47,11 +47,12 @@ std::vector<SyncPoint> split_at_sync_points(llvm::Function& function, const Kern
 
 // SyncOperands are a call's operands in the form that exchange() reads; null where there is none.
 struct SyncOperands {
-  SyncOperation operation = SyncOperation::barrier;
-  llvm::Value* mask = nullptr;   // i32
-  llvm::Value* value = nullptr;  // any integer or float of at most 64 bits
-  llvm::Value* lane = nullptr;   // i32; of a barrier: its number
-  llvm::Value* clamp = nullptr;  // i32; of a barrier: its count, 0 for all threads
+  PointCode code;
+  llvm::Value* mask = nullptr;      // i32
+  llvm::Value* value = nullptr;     // any integer or float of at most 64 bits
+  llvm::Value* lane = nullptr;      // i32; of a barrier: its number
+  llvm::Value* clamp = nullptr;     // i32; of a barrier: its count, 0 for all threads
+  std::vector<llvm::Value*> slots;  // of a matrix operation
 };
 SyncOperands sync_operands(const llvm::CallInst& call, llvm::IRBuilder<>& ir);
 

@@ -18,7 +18,7 @@ using namespace llvm;
 
 bool is_block_wide_result(const Value* value, const std::vector<SyncPoint>& points) {
   return any_of(points, [&](const SyncPoint& point) {
-    return point.result == value && is_block_wide(point.operation) && !point.is_numbered;
+    return point.result == value && is_block_wide(point.code.operation) && !point.is_numbered;
   });
 }
 

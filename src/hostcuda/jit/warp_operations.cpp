@@ -153,6 +153,8 @@ void run_warp_operation(SyncOperation operation, uint32_t participants,
     case SyncOperation::barrier_or:
     case SyncOperation::barrier_popc:
     case SyncOperation::warp_barrier:
+    case SyncOperation::matrix:
+    case SyncOperation::yield:
       return;
     default:
       return give_all(reduce(operation, participants, operands.value));

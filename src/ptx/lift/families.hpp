@@ -102,6 +102,18 @@ void lift_match(InstructionLifter& lifter);
 void lift_redux(InstructionLifter& lifter);
 void lift_activemask(InstructionLifter& lifter);
 
+// async_copy.cpp, mbarrier.cpp
+void lift_copy_async(InstructionLifter& lifter);
+void lift_mbarrier(InstructionLifter& lifter);
+void lift_copy_arrival(InstructionLifter& lifter);  // cp.async.mbarrier.arrive
+
+// hints.cpp
+void lift_hint(
+    InstructionLifter& lifter);  // applypriority discard griddepcontrol pmevent prefetchu
+void lift_createpolicy(InstructionLifter& lifter);
+void lift_elect(InstructionLifter& lifter);
+void lift_fns(InstructionLifter& lifter);
+
 // control_flow.cpp
 void lift_bra(InstructionLifter& lifter, llvm::Value* condition);
 void lift_brx(InstructionLifter& lifter);

@@ -22,6 +22,16 @@ std::optional<std::string_view> Modifiers::take_any(
   return std::nullopt;
 }
 
+std::optional<std::string_view> Modifiers::take_first(
+    std::initializer_list<std::string_view> modifiers) {
+  const auto found =
+      std::find_first_of(modifiers_.begin(), modifiers_.end(), modifiers.begin(), modifiers.end());
+  if (found == modifiers_.end()) return std::nullopt;
+  const std::string_view modifier = *found;
+  modifiers_.erase(found);
+  return modifier;
+}
+
 void Modifiers::take_all(std::initializer_list<std::string_view> modifiers) {
   for (std::string_view modifier : modifiers)
     take(modifier);

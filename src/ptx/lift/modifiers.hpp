@@ -23,6 +23,9 @@ class Modifiers {
   // take_any() removes the first of `modifiers` that is there and returns it.
   std::optional<std::string_view> take_any(std::initializer_list<std::string_view> modifiers);
 
+  // take_first() is the same for the first of the instruction's own modifiers that is among them.
+  std::optional<std::string_view> take_first(std::initializer_list<std::string_view> modifiers);
+
   // take_all() removes every one of `modifiers`: hints that change no result.
   void take_all(std::initializer_list<std::string_view> modifiers);
 

@@ -37,7 +37,7 @@ TEST_F(ContextTest, EveryAttributeHasAnAnswer) {
   EXPECT_EQ(value, 32);
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0),
             CUDA_SUCCESS);
-  EXPECT_EQ(value, 7);
+  EXPECT_EQ(value, 8);
 }
 
 TEST_F(ContextTest, ThePrimaryContextIsOneObject) {

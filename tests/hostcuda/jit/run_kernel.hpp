@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,8 @@ class Kernels {
  public:
   // Reads <name>.ptx from where the build put it.
   explicit Kernels(const std::string& name);
+
+  explicit Kernels(std::unique_ptr<CompiledModule> module) : module_(std::move(module)) {}
 
   CompiledModule& module() { return *module_; }
 

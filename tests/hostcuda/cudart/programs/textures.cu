@@ -47,6 +47,17 @@ __global__ void gather(cudaTextureObject_t texture, float4* out) {
   *out = tex2Dgather<float4>(texture, 2.0f, 3.0f, 0);
 }
 
+// What the object says of itself; width and height in turn.
+__global__ void ask_texture(cudaTextureObject_t texture, int* out) {
+  asm("txq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(texture));
+  asm("txq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(texture));
+}
+
+__global__ void ask_surface(cudaSurfaceObject_t surface, int* out) {
+  asm("suq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(surface));
+  asm("suq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(surface));
+}
+
 __global__ void write_surface(cudaSurfaceObject_t surface) {
   surf2Dwrite(float(10 * threadIdx.y + threadIdx.x), surface, threadIdx.x * sizeof(float),
               threadIdx.y);
@@ -190,6 +201,10 @@ void check_arrays_of_two_dimensions() {
   const float4 four = on_host(gathered, 1)[0];
   EXPECT(four.x == image[3 * width + 1] && four.y == image[3 * width + 2]);
   EXPECT(four.z == image[2 * width + 2] && four.w == image[2 * width + 1]);
+  int* sizes = on_device(std::vector<int>(2));
+  ask_texture<<<1, 1>>>(texture, sizes);
+  const std::vector<int> of_texture = on_host(sizes, 2);
+  EXPECT(of_texture[0] == width && of_texture[1] == height);
 
   cudaExtent extent;
   cudaChannelFormatDesc known;
@@ -318,6 +333,10 @@ void check_surfaces() {
   for (int i = 0; i < width * height; ++i)
     EXPECT(got[i] == float(10 * (i / width) + i % width));
   EXPECT(got[width * height] == 0 && got[width * height + 1] == 0);
+  int* sizes = on_device(std::vector<int>(2));
+  ask_surface<<<1, 1>>>(surface, sizes);
+  const std::vector<int> of_surface = on_host(sizes, 2);
+  EXPECT(of_surface[0] == width && of_surface[1] == height);
   CHECK(cudaDestroySurfaceObject(surface));
   CHECK(cudaFreeArray(array));
 }

@@ -1,0 +1,82 @@
+// Instructions that change no result, and those of a warp that nvcc's code has no intrinsic for.
+#include <string>
+
+#include "hostcuda/jit/run_kernel.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+std::string kernel_of(const std::string& body) {
+  return ".version 8.5\n.target sm_90\n.address_size 64\n"
+         ".visible .entry kernel(.param .u64 memory) {\n"
+         ".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<99>;\n"
+         ".shared .align 16 .b8 pool[64];\n"
+         "ld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\nmad.wide.u32 %rd1, %r0, 4, %rd0;\n" +
+         body + "ret;\n}\n";
+}
+
+std::vector<uint32_t> run_text(const std::string& body, unsigned threads) {
+  std::vector<uint32_t> memory(256);
+  for (uint32_t i = 0; i < memory.size(); ++i)
+    memory[i] = i + 1;
+  Kernels kernels(compile_text(kernel_of(body)));
+  kernels.run("kernel", {1}, {threads}, 0, memory.data());
+  return memory;
+}
+
+TEST(JitHints, LeaveMemoryAsItIs) {
+  const std::vector<uint32_t> memory = run_text(
+      "prefetch.global.L2 [%rd1];\nprefetchu.L1 [%rd1];\n"
+      "applypriority.global.L2::evict_normal [%rd0], 128;\ndiscard.global.L2 [%rd0], 128;\n"
+      "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\n"
+      "ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;\nldu.global.u32 %r2, [%rd1+4];\n"
+      "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\npmevent 7;\nnanosleep.u32 10;\n"
+      "membar.gl;\nfence.acq_rel.gpu;\nfence.sc.sys;\n"
+      "add.u32 %r3, %r1, %r2;\nst.global.u32 [%rd1+512], %r3;\n",
+      32);
+  for (uint32_t i = 0; i < 32; ++i) {
+    ASSERT_EQ(memory[i], i + 1);
+    ASSERT_EQ(memory[128 + i], 2 * i + 3);
+  }
+}
+
+TEST(JitHints, TheLowestLaneOfTheMaskIsElected) {
+  const std::vector<uint32_t> memory = run_text(
+      "mov.u32 %r2, 0xFFFFFF00;\nelect.sync %r1|%p1, %r2;\nselp.u32 %r3, 1000, 0, %p1;\n"
+      "add.u32 %r3, %r3, %r1;\nst.global.u32 [%rd1], %r3;\n",
+      32);
+  for (uint32_t i = 0; i < 32; ++i)
+    ASSERT_EQ(memory[i], i == 8 ? 1008U : 8U);
+}
+
+TEST(JitHints, LanesReduceAndTellWhoIsThere) {
+  const std::vector<uint32_t> memory = run_text(
+      "setp.lt.u32 %p1, %r0, 20;\n@!%p1 bra DONE;\n"
+      "activemask.b32 %r1;\nst.global.u32 [%rd1], %r1;\n"
+      "sub.u32 %r2, %r0, 5;\nredux.sync.min.s32 %r3, %r2, 0xFFFFF;\n"
+      "st.global.u32 [%rd1+128], %r3;\nredux.sync.max.u32 %r3, %r2, 0xFFFFF;\n"
+      "st.global.u32 [%rd1+256], %r3;\nredux.sync.add.u32 %r3, %r0, 0xFFFFF;\n"
+      "st.global.u32 [%rd1+384], %r3;\nDONE:\n",
+      32);
+  for (uint32_t i = 0; i < 20; ++i) {
+    ASSERT_EQ(memory[i], 0xFFFFFU);
+    ASSERT_EQ(memory[32 + i], static_cast<uint32_t>(-5));
+    ASSERT_EQ(memory[64 + i], 0xFFFFFFFFU);
+    ASSERT_EQ(memory[96 + i], 190U);
+  }
+}
+
+TEST(JitHints, GenericAddressesTellTheirSpace) {
+  const std::vector<uint32_t> memory = run_text(
+      "mov.u64 %rd3, pool;\ncvta.shared.u64 %rd4, %rd3;\n"
+      "isspacep.shared %p1, %rd4;\nisspacep.global %p2, %rd4;\n"
+      "isspacep.shared %p3, %rd0;\nisspacep.global %p4, %rd0;\n"
+      "selp.u32 %r1, 1, 0, %p1;\nselp.u32 %r2, 2, 0, %p2;\nselp.u32 %r3, 4, 0, %p3;\n"
+      "selp.u32 %r4, 8, 0, %p4;\nor.b32 %r1, %r1, %r2;\nor.b32 %r1, %r1, %r3;\n"
+      "or.b32 %r1, %r1, %r4;\nst.global.u32 [%rd1], %r1;\n",
+      1);
+  EXPECT_EQ(memory[0], 9U);
+}
+
+}  // namespace
+}  // namespace sluice::hostcuda
