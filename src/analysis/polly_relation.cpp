@@ -168,7 +168,7 @@ class PollyReader {
                       const TouchesOfPlace& touches) {
     const auto spans = coarsened(touches.bytes, most_spans_of_a_statement);
     const isl::map places = by_block(spread(at, spans).range().intersect_params(box_));
-    if (affine && !places.is_null()) {
+    if (affine && is_bounded(places)) {
       return {touches.touch, places, false, false,
               address_reason(*Specialised::offset_of(store), form_, touches.touch, not_affine)};
     }
@@ -213,6 +213,16 @@ class PollyReader {
       all = all.is_null() ? moved : all.unite(moved);
     }
     return all;
+  }
+
+  // is_bounded() is false where a number that may have any 64-bit value takes the bytes beyond
+  // what readers of relations count with; no allocation is as large.
+  static bool is_bounded(const isl::map& places) {
+    if (places.is_null()) return false;
+    const isl::val limit = isl::manage(isl_val_2exp(isl_val_int_from_si(places.ctx().get(), 62)));
+    const isl::set bytes = places.range();
+    return bytes.is_empty().is_true() || (bytes.dim_max_val(0).lt(limit).is_true() &&
+                                          bytes.dim_min_val(0).gt(limit.neg()).is_true());
   }
 
   bool involves_foreign(const isl::map& bytes) const {
