@@ -23,11 +23,33 @@ constexpr unsigned long hard_budget = 16'000;
 
 thread_local OperationBudget* current_budget = nullptr;
 
-std::string text_of(const isl::map& map) {
-  char* text = isl_map_to_str(map.get());
+std::string taken(char* text) {
   std::string result = text != nullptr ? text : "";
   std::free(text);
   return result;
+}
+
+// piecewise_text() is { piece; piece ... } with the parameters before it.
+std::string piecewise_text(const isl::map& map) {
+  std::string all;
+  map.foreach_basic_map([&](const isl::basic_map& piece) {
+    const std::string text = taken(isl_basic_map_to_str(piece.get()));
+    all =
+        all.empty() ? text : all.substr(0, all.size() - 2) + ";" + text.substr(text.find('{') + 1);
+    return isl::stat::ok();
+  });
+  return all;
+}
+
+// text_of() prints outside the budget, since isl's printer does not survive its end. It looks for
+// what the pieces have in common, which where isl finds the numbers hard is left out.
+std::string text_of(const isl::map& map, bool is_hard) {
+  isl_ctx* context = map.ctx().get();
+  const unsigned long most = isl_ctx_get_max_operations(context);
+  isl_ctx_set_max_operations(context, 0);
+  std::string text = is_hard ? piecewise_text(map) : taken(isl_map_to_str(map.get()));
+  isl_ctx_set_max_operations(context, most);
+  return text;
 }
 
 // Union collects the touches of one kind through one slot.
@@ -58,7 +80,7 @@ struct Union {
     const isl_bool empty = isl_map_is_empty(relation.get());
     if (empty == isl_bool_error) return std::nullopt;
     if (empty == isl_bool_true) return Access{};
-    access.relation = text_of(relation);
+    access.relation = text_of(relation, current_budget != nullptr && current_budget->is_hard());
     if (access.relation.empty()) return std::nullopt;
     return access;
   }

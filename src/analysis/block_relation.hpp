@@ -68,6 +68,8 @@ class OperationBudget {
   explicit OperationBudget(isl::ctx context);
   ~OperationBudget();
   friend bool holds_within_budget(isl::ctx context, const std::function<bool()>& check);
+  // is_hard() is true after a check that took too long.
+  bool is_hard() const { return is_hard_; }
   OperationBudget(const OperationBudget&) = delete;
   OperationBudget& operator=(const OperationBudget&) = delete;
 

@@ -66,7 +66,7 @@ bool touches_nothing(const Effects& effects) {
   });
 }
 
-class RandomKernels : public testing::TestWithParam<uint64_t> {
+class KernelChecks : public testing::Test {
  protected:
   // check() checks a kernel and some launches of it; false where evaluate() will have none of it.
   bool check(uint64_t seed) {
@@ -148,6 +148,9 @@ class RandomKernels : public testing::TestWithParam<uint64_t> {
   Tally tally_;
 };
 
+class PastSeeds : public KernelChecks {};
+class RandomKernels : public KernelChecks, public testing::WithParamInterface<uint64_t> {};
+
 TEST_P(RandomKernels, AreSoundAndExactWhereAffine) {
   const uint64_t count = number_from_environment("SLUICE_RANDOM_KERNELS", usual_kernels) / shards;
   uint64_t seed = number_from_environment("SLUICE_RANDOM_SEED", 1) + GetParam() * 1'000'000'000;
@@ -161,6 +164,14 @@ TEST_P(RandomKernels, AreSoundAndExactWhereAffine) {
     fmt::print("  {} times {}\n", times, reason);
   // All shards together come to more than 99 in 100 (docs/results); one is a small sample.
   EXPECT_GE(double(tally_.affine_exact), 0.985 * double(tally_.affine));
+}
+
+// Seeds that once ended the process or were thought unsound.
+TEST_F(PastSeeds, AreSound) {
+  for (const uint64_t seed : {19'127u, 50'268u, 2'000'016'786u, 2'000'025'622u}) {
+    SCOPED_TRACE(seed);
+    EXPECT_TRUE(check(seed));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomKernels, testing::Range<uint64_t>(0, shards));
