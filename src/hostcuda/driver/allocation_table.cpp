@@ -31,32 +31,52 @@ size_t round_up(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-void* map_memory(size_t bytes) {
-  const size_t alignment = std::max(alignment_for(bytes), guard_bytes);
-  const size_t rounded = round_up(bytes, page_alignment);
-  const size_t whole = rounded + alignment + 2 * guard_bytes;
-  void* mapped =
-      mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<uintptr_t>(mapped);
+// reserve() is 0 where there is no room, or none at `place` where that is asked for.
+uintptr_t reserve(size_t bytes, uintptr_t place = 0) {
+  const int where = place == 0 ? 0 : MAP_FIXED_NOREPLACE;
+  void* mapped = mmap(reinterpret_cast<void*>(place), bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | where, -1, 0);
+  return mapped == MAP_FAILED ? 0 : reinterpret_cast<uintptr_t>(mapped);
+}
+
+void unmap(uintptr_t first, uintptr_t end) {
+  if (end > first) munmap(reinterpret_cast<void*>(first), end - first);
+}
+
+// reserve_aligned() is the start of `bytes` at a multiple of the alignment, with guards before and
+// behind; 0 where there is no room.
+uintptr_t reserve_aligned(size_t bytes, size_t alignment) {
+  const size_t needed = bytes + 2 * guard_bytes;
+  const uintptr_t start = reserve(needed + alignment);
+  if (start == 0) return 0;
   const uintptr_t memory = round_up(start + guard_bytes, alignment);
-  const uintptr_t end = memory + rounded + guard_bytes;
-  if (memory - guard_bytes > start) munmap(mapped, memory - guard_bytes - start);
-  if (start + whole > end) munmap(reinterpret_cast<void*>(end), start + whole - end);
-  if (mprotect(reinterpret_cast<void*>(memory), rounded, PROT_READ | PROT_WRITE) != 0) {
-    munmap(reinterpret_cast<void*>(memory - guard_bytes), rounded + 2 * guard_bytes);
+  unmap(start, memory - guard_bytes);
+  unmap(memory + bytes + guard_bytes, start + needed + alignment);
+  return memory;
+}
+
+// map_memory() maps at `freed`, where memory of this size was before, if that is free still.
+void* map_memory(size_t bytes, uintptr_t freed) {
+  const size_t rounded = round_up(bytes, page_alignment);
+  uintptr_t address = 0;
+  if (freed != 0 && reserve(rounded + 2 * guard_bytes, freed - guard_bytes) != 0) address = freed;
+  if (address == 0) {
+    address = reserve_aligned(rounded, std::max(alignment_for(bytes), guard_bytes));
+  }
+  if (address == 0) return nullptr;
+  auto* memory = reinterpret_cast<void*>(address);
+  if (mprotect(memory, rounded, PROT_READ | PROT_WRITE) != 0) {
+    unmap(address - guard_bytes, address + rounded + guard_bytes);
     return nullptr;
   }
   // A hint: where the kernel refuses it, small pages serve as well.
-  if (bytes >= huge_page_threshold) {
-    madvise(reinterpret_cast<void*>(memory), rounded, MADV_HUGEPAGE);
-  }
-  return reinterpret_cast<void*>(memory);
+  if (bytes >= huge_page_threshold) madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
 }
 
-void* allocate_memory(size_t bytes) {
+void* allocate_memory(size_t bytes, uintptr_t freed) {
   if (bytes > SIZE_MAX / 2) return nullptr;
-  if (bytes >= own_mapping_threshold) return map_memory(bytes);
+  if (bytes >= own_mapping_threshold) return map_memory(bytes, freed);
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment_for(bytes), bytes) != 0) return nullptr;
   // The first memory that a program gets of a GPU is zero, and programs have come to rely on it.
@@ -69,8 +89,7 @@ void free_memory(uintptr_t address, size_t bytes) {
     std::free(reinterpret_cast<void*>(address));
     return;
   }
-  munmap(reinterpret_cast<void*>(address - guard_bytes),
-         round_up(bytes, page_alignment) + 2 * guard_bytes);
+  unmap(address - guard_bytes, address + round_up(bytes, page_alignment) + guard_bytes);
 }
 
 bool counts_as_device_memory(MemoryKind kind) {
@@ -88,7 +107,8 @@ std::optional<uintptr_t> AllocationTable::allocate(MemoryKind kind, size_t bytes
   const std::unique_lock lock(mutex_);
   const size_t limit = counts_as_device_memory(kind) ? capacity_ - used_ : capacity_;
   if (bytes > limit) return std::nullopt;
-  void* memory = allocate_memory(bytes);
+  const auto freed = freed_.find(bytes);
+  void* memory = allocate_memory(bytes, freed == freed_.end() ? 0 : freed->second);
   if (memory == nullptr) return std::nullopt;
   const auto address = reinterpret_cast<uintptr_t>(memory);
   allocations_[address] = {address, bytes, kind, flags, owner, ++last_id_};
@@ -125,7 +145,10 @@ std::optional<Allocation> AllocationTable::find(uintptr_t address) const {
 AllocationTable::Map::iterator AllocationTable::erase(Map::iterator place) {
   const Allocation& allocation = place->second;
   if (counts_as_device_memory(allocation.kind)) used_ -= allocation.bytes;
-  if (is_owned_by_table(allocation.kind)) free_memory(allocation.address, allocation.bytes);
+  if (is_owned_by_table(allocation.kind)) {
+    free_memory(allocation.address, allocation.bytes);
+    if (allocation.bytes >= own_mapping_threshold) freed_[allocation.bytes] = allocation.address;
+  }
   return allocations_.erase(place);
 }
 

@@ -73,6 +73,9 @@ class AllocationTable {
   mutable std::shared_mutex mutex_;
   Map allocations_;  // by address
   size_t used_ = 0;
+  // Where memory of a size was freed last: programs that free and allocate get the same address
+  // again, as they do of CUDA.
+  std::map<size_t, uintptr_t> freed_;
   uint64_t last_id_ = 0;
 };
 
