@@ -24,7 +24,8 @@
 //   sluice.barrier.arrive(number, count), bar.red at other barriers than 0
 //   sluice.barrier.red.{and,or,popc}(predicate, number, count), textures and surfaces are the
 //   functions in texture_call.hpp.
-// - what the lanes of a warp do with matrices together is a call of sluice.matrix.* (matrix_call.hpp);
+// - what the lanes of a warp do with matrices together is a call of sluice.matrix.*
+// (matrix_call.hpp);
 //   wmma.load and wmma.store are plain accesses, ldmatrix and stmatrix such and a call. Barriers in
 //   shared memory are sluice.mbarrier.* (mbarrier_call.hpp), cp.async a load and a store.
 // - a call through a pointer compares it with each function whose address the module takes and

@@ -28,7 +28,8 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one
       // after another, and what the rule finds is there to be compared.
       window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
-      check_(config.check_footprints ? std::make_unique<FootprintCheck>(device, config.check_blocks) : nullptr),
+      check_(config.check_footprints ? std::make_unique<FootprintCheck>(device, config.check_blocks)
+                                     : nullptr),
       times_tasks_(config.time_tasks && journal != nullptr),
       start_(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)),
       races_(config.check_races ? std::make_unique<RaceCheck>() : nullptr),
