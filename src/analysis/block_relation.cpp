@@ -161,7 +161,18 @@ std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
 
 bool holds_within_budget(isl::ctx context, const std::function<bool()>& check) {
   OperationBudget* budget = current_budget;
-  if (budget == nullptr || budget->context_.get() != context.get()) return check();
+  if (budget == nullptr || budget->context_.get() != context.get()) {
+    isl_ctx* const counting = context.get();
+    const int on_error = isl_options_get_on_error(counting);
+    isl_options_set_on_error(counting, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_reset_operations(counting);
+    isl_ctx_set_max_operations(counting, check_budget);
+    const bool is_held = check() && isl_ctx_last_error(counting) == isl_error_none;
+    isl_ctx_set_max_operations(counting, 0);
+    isl_ctx_reset_error(counting);
+    isl_options_set_on_error(counting, on_error);
+    return is_held;
+  }
   if (budget->is_hard_ || isl_ctx_last_error(context.get()) != isl_error_none) return false;
   budget->allow(check_budget);
   const bool holds = check();

@@ -61,7 +61,8 @@ bool says_as_much(const Access& a, const Access& b) {
 
 bool same_where_exact(const Access& a, const Access& b, isl_ctx* context) {
   if (a.precision != Precision::exact || !a.present()) return true;
-  return parsed(context, a).is_equal(parsed(context, b)).is_true();
+  const isl::map first = parsed(context, a), second = parsed(context, b);
+  return holds_within_budget(first.ctx(), [&] { return first.is_equal(second).is_true(); });
 }
 
 // for_all_accesses() is true where `holds` is, for each access of one and that of the other.
