@@ -30,7 +30,9 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:_Sp_counted_ptr_inplace<std::vector<std::byte\n"
          "race:sluice::hostcuda::Graph::~Graph\n"
          "race:sluice::hostcuda::perform\n"
-         "race:sluice::random_programs::Machine::run_host_work\n";
+         "race:sluice::random_programs::Machine::run_host_work\n"
+         // The thread locals of libraries that were opened later, as glibc frees them.
+         "race:_dl_deallocate_tls\n";
 }
 
 namespace sluice::random_programs {
