@@ -11,6 +11,7 @@
 #include "hostcuda/jit/device_printf.hpp"
 #include "hostcuda/jit/fault_guard.hpp"
 #include "hostcuda/jit/memory_barrier.hpp"
+#include "hostcuda/jit/recursion.hpp"
 #include "hostcuda/jit/texture_calls.hpp"
 #include "ptx/mbarrier_call.hpp"
 #include "ptx/texture_call.hpp"
@@ -114,6 +115,12 @@ const std::vector<DeviceFunction>& device_functions() {
        "488"},
       {ptx::mbarrier_call::test_parity, "sluice_mbarrier_test_parity",
        address_of(&sluice_mbarrier_test_parity), false, "484"},
+      {frame_new_name, "sluice_device_frame_new", address_of(&sluice_device_frame_new), false,
+       "8888"},
+      {frame_free_name, "sluice_device_frame_free", address_of(&sluice_device_frame_free), false,
+       "88"},
+      {frame_free_all_name, "sluice_device_frame_free_all",
+       address_of(&sluice_device_frame_free_all), false, "08"},
       {"nanosleep", "sluice_device_yield", address_of(&sluice_device_yield), false, "0"},
   };
   return *functions;

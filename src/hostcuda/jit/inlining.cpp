@@ -1,5 +1,7 @@
 #include "hostcuda/jit/inlining.hpp"
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "hostcuda/jit/device_library.hpp"
+#include "hostcuda/jit/recursion.hpp"
 #include "hostcuda/jit/sync_points.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -16,7 +19,7 @@ namespace {
 
 using namespace llvm;
 
-// A call tree deeper than this is recursion: inlining would never end.
+// Code that grows beyond this takes minutes to compile.
 constexpr unsigned max_inlined_calls = 10000;
 
 // Calls of the device library, and of what stands for an instruction, are lowered later.
@@ -28,26 +31,26 @@ bool stays(const CallBase& call) {
          find_device_function(callee->getName().str()) != nullptr;
 }
 
-CallBase* find_call(Function& function) {
+// RecursionTest answers once for each function: inlining changes none of the answers.
+class RecursionTest {
+ public:
+  bool operator()(Function* function) {
+    if (!function || function->isDeclaration()) return false;
+    const auto [known, is_new] = answers_.try_emplace(function, false);
+    if (is_new) known->second = is_recursive(*function);
+    return known->second;
+  }
+
+ private:
+  std::map<Function*, bool> answers_;
+};
+
+CallBase* find_call(Function& function, RecursionTest& recursive) {
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallBase>(&instruction);
-    if (call && !stays(*call)) return call;
+    if (call && !stays(*call) && !recursive(call->getCalledFunction())) return call;
   }
   return nullptr;
-}
-
-bool reaches(Function& from, const Function& target, std::vector<const Function*>& seen) {
-  for (const Function* function : seen) {
-    if (function == &from) return false;
-  }
-  seen.push_back(&from);
-  for (Instruction& instruction : instructions(from)) {
-    auto* call = dyn_cast<CallBase>(&instruction);
-    Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee || callee->isIntrinsic()) continue;
-    if (callee == &target || reaches(*callee, target, seen)) return true;
-  }
-  return false;
 }
 
 Status check(CallBase& call, const KernelContext& context) {
@@ -60,20 +63,17 @@ Status check(CallBase& call, const KernelContext& context) {
         fmt::format("a call of {}, which the module does not define", callee->getName().str()),
         place(context, call));
   }
-  std::vector<const Function*> seen;
-  if (reaches(*callee, *callee, seen)) {
-    return unimplemented(fmt::format("the recursive function {}", callee->getName().str()),
-                         place(context, call));
-  }
   return {};
 }
 
-}  // namespace
-
-Status inline_calls(Function& kernel, const KernelContext& context) {
-  for (unsigned count = 0; count < max_inlined_calls; ++count) {
-    CallBase* call = find_call(kernel);
-    if (!call) return {};
+// Inlines all but the calls of recursive functions, and adds those to `bodies`.
+Status inline_into(Function& function, const KernelContext& context, RecursionTest& recursive,
+                   std::vector<Function*>& bodies, unsigned& count) {
+  while (CallBase* call = find_call(function, recursive)) {
+    if (++count > max_inlined_calls) {
+      return unsupported("more than 10000 calls to inline",
+                         fmt::format("kernel {}", context.kernel));
+    }
     if (Status status = check(*call, context); !status) return status;
     const std::string where = place(context, *call);
     const std::string name = call->getCalledFunction()->getName().str();
@@ -84,7 +84,32 @@ Status inline_calls(Function& kernel, const KernelContext& context) {
                            where);
     }
   }
-  return unsupported("more than 10000 calls to inline", fmt::format("kernel {}", context.kernel));
+  for (Instruction& instruction : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    if (!call || !recursive(call->getCalledFunction())) continue;
+    if (std::find(bodies.begin(), bodies.end(), call->getCalledFunction()) == bodies.end()) {
+      bodies.push_back(call->getCalledFunction());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status inline_calls(Function& kernel, const KernelContext& context) {
+  RecursionTest recursive;
+  std::vector<Function*> bodies;
+  unsigned count = 0;
+  if (Status status = inline_into(kernel, context, recursive, bodies, count); !status) {
+    return status;
+  }
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    Function& body = *bodies[i];
+    if (Status status = inline_into(body, context, recursive, bodies, count); !status) {
+      return status;
+    }
+  }
+  return bodies.empty() ? Status{} : unroll_recursion(kernel, bodies, context);
 }
 
 }  // namespace sluice::hostcuda::jit

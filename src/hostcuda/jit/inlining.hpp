@@ -9,8 +9,8 @@
 namespace sluice::hostcuda::jit {
 
 // inline_calls() inlines every function that `kernel` reaches, since a barrier or a thread index
-// may stand in any of them. Calls of the device library stay; of other functions without
-// a body, and recursion, are unimplemented.
+// may stand in any of them; recursive ones become part of the kernel as loops (recursion.hpp).
+// Calls of the device library stay; of other functions without a body are unimplemented.
 Status inline_calls(llvm::Function& kernel, const KernelContext& context);
 
 }  // namespace sluice::hostcuda::jit

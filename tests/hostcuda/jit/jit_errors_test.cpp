@@ -50,13 +50,6 @@ TEST(JitErrors, NamesALibraryFunctionWithAnotherSignature) {
   EXPECT_THAT(line, HasSubstr("vprintf is called with other parameters than CUDA's own has"));
 }
 
-TEST(JitErrors, NamesRecursion) {
-  const std::string line = error_of(
-      ".func f() {\n  call.uni f;\n  ret;\n}\n"
-      ".visible .entry k() {\n  call.uni f;\n  ret;\n}\n");
-  EXPECT_THAT(line, HasSubstr("recursive function f"));
-}
-
 TEST(JitErrors, RefusesBlocksThatAreTooLarge) {
   const std::unique_ptr<CompiledModule> module =
       compile_text(ptx(".visible .entry k() .maxntid 64, 2, 1 {\n  ret;\n}\n"));
