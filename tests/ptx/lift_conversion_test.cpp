@@ -176,5 +176,46 @@ TEST(LiftConversion, HalvesAndBrainFloats) {
   EXPECT_EQ(from_brain(0xC0A0), bits(-5.0F));
 }
 
+// A tf32 has 11 digits and f32's exponents. The reference rounds the significand as an integer.
+uint32_t to_tf32(float value, bool ties_to_even) {
+  int exponent = 0;
+  const double digits = std::ldexp(std::frexp(static_cast<double>(value), &exponent), 11);
+  double whole = ties_to_even ? std::nearbyint(digits) : std::round(digits);
+  if (exponent < -125) {  // fewer digits: the last one counts 2^-136
+    const double last = std::ldexp(static_cast<double>(value), 136);
+    whole = ties_to_even ? std::nearbyint(last) : std::round(last);
+    return bits(static_cast<float>(std::ldexp(whole, -136)));
+  }
+  return bits(static_cast<float>(std::ldexp(whole, exponent - 11)));
+}
+
+TEST(LiftConversion, RoundsToTensorFloats) {
+  const Operation away("cvt.rna.tf32.f32 %r9, %f0;", "%r9");
+  const Operation even("cvt.rn.tf32.f32 %r9, %f0;", "%r9");
+  const Operation zero("cvt.rz.relu.tf32.f32 %r9, %f0;", "%r9");
+  const Operation finite("cvt.rna.satfinite.tf32.f32 %r9, %f0;", "%r9");
+  std::vector<float> values = float_edges();
+  // Ties, and their neighbours.
+  for (uint32_t pattern : {0x3F801000U, 0x3F803000U, 0x3F800FFFU, 0x3F801001U, 0xBF801000U,
+                           0x00001000U, 0x007FF000U, 0x7F7FEFFFU}) {
+    values.push_back(std::bit_cast<float>(pattern));
+  }
+  for (float value : values) {
+    if (!std::isfinite(value)) continue;
+    ASSERT_EQ(away(bits(value)), to_tf32(value, false)) << value;
+    ASSERT_EQ(even(bits(value)), to_tf32(value, true)) << value;
+    ASSERT_EQ(zero(bits(value)), value > 0 ? bits(value) & 0xFFFFE000U : 0U) << value;
+  }
+  const float largest = std::numeric_limits<float>::max();
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(away(bits(largest)), 0x7F800000U);
+  EXPECT_EQ(away(bits(-infinity)), 0xFF800000U);
+  EXPECT_EQ(finite(bits(-largest)), 0xFF7FE000U);
+  EXPECT_EQ(finite(bits(infinity)), 0x7F7FE000U);
+  EXPECT_EQ(finite(bits(1.5F)), bits(1.5F));
+  for (const Operation* operation : {&away, &even, &zero, &finite})
+    EXPECT_EQ((*operation)(0xFFC00001U), 0x7FFFFFFFU);
+}
+
 }  // namespace
 }  // namespace sluice::ptx::test

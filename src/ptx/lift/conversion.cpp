@@ -195,6 +195,32 @@ void pack_floats(InstructionLifter& lifter, const Conversion& conversion) {
   lifter.write(0, ir.CreateOr(halves[0], ir.CreateShl(halves[1], 16)), conversion.to);
 }
 
+// cvt to .tf32: an f32 whose 13 lowest bits are 0. Rounding its integer rounds the float, up to and
+// into infinity.
+void round_to_tf32(InstructionLifter& lifter, const Conversion& conversion, bool finite) {
+  if (conversion.from != ScalarType::f32) lifter.refuse_invalid("only .f32 becomes .tf32");
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, conversion.from);
+  llvm::Value* is_nan = ir.CreateFCmpUNO(value, value);
+  llvm::Value* bits = lifter.to_bits(conversion.relu ? relu(lifter, value) : value);
+  if (conversion.rounding == "rna") {
+    bits = ir.CreateAdd(bits, ir.getInt32(0x1000));
+  } else if (conversion.rounding == "rn") {
+    llvm::Value* odd = ir.CreateAnd(ir.CreateLShr(bits, 13), 1);
+    bits = ir.CreateAdd(bits, ir.CreateAdd(odd, ir.getInt32(0xFFF)));
+  } else if (conversion.rounding != "rz") {
+    lifter.refuse_invalid("a conversion to .tf32 has .rn, .rna or .rz");
+  }
+  bits = ir.CreateAnd(bits, ir.getInt32(0xFFFFE000));
+  if (finite) {
+    llvm::Value* sign = ir.CreateAnd(bits, ir.getInt32(0x80000000));
+    llvm::Value* size = ir.CreateAnd(bits, ir.getInt32(0x7FFFFFFF));
+    size = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, ir.getInt32(0x7F7FE000));
+    bits = ir.CreateOr(sign, size);
+  }
+  lifter.write(0, ir.CreateSelect(is_nan, ir.getInt32(0x7FFFFFFF), bits), ScalarType::b32);
+}
+
 }  // namespace
 
 void lift_cvt(InstructionLifter& lifter) {
@@ -202,10 +228,15 @@ void lift_cvt(InstructionLifter& lifter) {
   conversion.to = lifter.take_type();
   conversion.from = lifter.take_type();
   conversion.rounding =
-      lifter.modifiers.take_any({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"}).value_or("");
+      lifter.modifiers.take_any({"rn", "rna", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"})
+          .value_or("");
   conversion.flush = lifter.modifiers.take("ftz");
   conversion.saturate = lifter.modifiers.take("sat");
   conversion.relu = lifter.modifiers.take("relu");
+  if (conversion.to == ScalarType::tf32) {
+    return round_to_tf32(lifter, conversion, lifter.modifiers.take("satfinite"));
+  }
+  if (conversion.rounding == "rna") lifter.refuse_invalid("only .tf32 is rounded by .rna");
   if (lifter.operand_count() == 3) {
     if (lane_type(conversion.to) == conversion.to) lifter.refuse_invalid("its type is not packed");
     return pack_floats(lifter, conversion);
