@@ -44,6 +44,16 @@ std::string journal_path() {
   return path;
 }
 
+std::string analysis_cache() {
+  const std::string chosen = environment("SLUICE_ANALYSIS_CACHE");
+  if (!chosen.empty()) return chosen == "off" ? "" : chosen;
+  if (const std::string cache = environment("XDG_CACHE_HOME"); cache.starts_with('/')) {
+    return cache + "/sluice/analysis";
+  }
+  const std::string home = environment("HOME");
+  return home.starts_with('/') ? home + "/.cache/sluice/analysis" : "";
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -63,6 +73,7 @@ Settings read_settings() {
   }
   settings.workers = number("SLUICE_WORKERS", 65536);
   settings.megakernel = megakernel_use();
+  settings.analysis_cache = analysis_cache();
   config.set_workers(settings.workers).set_stress(number("SLUICE_STRESS", UINT32_MAX));
   if (const uint32_t launches = number("SLUICE_WINDOW_LAUNCHES", UINT32_MAX); launches != 0) {
     config.set_window_launches(launches);

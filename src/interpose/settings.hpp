@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "runtime/runtime.hpp"
 
@@ -15,6 +16,8 @@ struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
   uint32_t workers = 0;  // SLUICE_WORKERS; 0: the device decides
+  // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
+  std::string analysis_cache;
 };
 
 // read_settings() says in the log what it does not understand, and then goes by the default.

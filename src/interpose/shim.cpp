@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -20,6 +22,7 @@
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
 #include "runtime/analysis_model.hpp"
+#include "runtime/model_cache.hpp"
 
 namespace sluice::interpose {
 namespace {
@@ -72,6 +75,14 @@ void finish_runtime() {
 // A forked child has none of the threads that the runtime needs.
 void leave_runtime_in_child() {
   current_runtime.store(nullptr);
+}
+
+runtime::ModelMaker model_maker(const Settings& settings) {
+  runtime::ModelMaker maker = runtime::analysis_model_maker();
+  if (settings.analysis_cache.empty()) return maker;
+  return runtime::cached_model_maker(std::move(maker),
+                                     std::make_shared<const CacheFolder>(settings.analysis_cache),
+                                     runtime::build_identity());
 }
 
 }  // namespace
@@ -138,7 +149,7 @@ void Shim::start_runtime() {
     auto* device = new ShimDevice(calls_);
     device->use_megakernel(settings, [this](const char* symbol) { return real(symbol); });
     Result<std::unique_ptr<runtime::Runtime>> made =
-        runtime::Runtime::create(settings.config, *device, runtime::analysis_model_maker());
+        runtime::Runtime::create(settings.config, *device, model_maker(settings));
     if (!made) {
       log::error("{}; the program runs without Sluice", made.error().line());
       return;

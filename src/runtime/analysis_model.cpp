@@ -24,7 +24,7 @@ class AnalysisModel final : public KernelModel {
 }  // namespace
 
 ModelMaker analysis_model_maker() {
-  return [](const ptx::Module& module, std::string_view kernel) {
+  return [](const ptx::Module& module, std::string_view kernel, std::string_view) {
     return analysis::KernelAnalysis::create(module, kernel)
         .map([](std::unique_ptr<analysis::KernelAnalysis>&& analysis)
                  -> std::unique_ptr<KernelModel> {

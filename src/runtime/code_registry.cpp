@@ -86,7 +86,7 @@ Function* CodeRegistry::find(void* function) {
   return found == functions_.end() ? nullptr : &found->second;
 }
 
-Result<const ptx::Module*> CodeRegistry::module_of(Image& image, std::string_view kernel) {
+Result<CodeRegistry::Source> CodeRegistry::module_of(Image& image, std::string_view kernel) {
   if (!image.failure.empty()) return unsupported(image.failure);
   for (Image::Unit& unit : image.units) {
     // A look at the text spares parsing the units of a large image that lack the name.
@@ -98,14 +98,18 @@ Result<const ptx::Module*> CodeRegistry::module_of(Image& image, std::string_vie
       unit.parsed = true;
     }
     const ptx::Function* function = unit.module.find_function(kernel);
-    if (function != nullptr && function->is_entry && function->is_definition) return &unit.module;
+    if (function != nullptr && function->is_entry && function->is_definition)
+      return Source{&unit.module, unit.text};
   }
   return unsupported("its PTX holds no kernel of that name");
 }
 
 Result<const ptx::Module*> CodeRegistry::module(const Function& function) {
   for (const auto& [code, image] : images_) {
-    if (image.get() == function.image) return module_of(*image, function.kernel->name);
+    if (image.get() != function.image) continue;
+    return module_of(*image, function.kernel->name).map([](const Source& source) {
+      return source.module;
+    });
   }
   return unsupported("its code has been unloaded");
 }
@@ -117,8 +121,8 @@ KernelModel* CodeRegistry::model(const Function& function) {
   for (const auto& [code, image] : images_) {
     if (image.get() != function.image) continue;
     Result<std::unique_ptr<KernelModel>> model =
-        module_of(*image, kernel.name).and_then([&](const ptx::Module* module) {
-          return maker_(*module, kernel.name);
+        module_of(*image, kernel.name).and_then([&](const Source& source) {
+          return maker_(*source.module, kernel.name, source.text);
         });
     if (model) {
       kernel.model = std::move(*model);

@@ -1,6 +1,7 @@
 // Which kernel a function handle is, and what is known of that kernel.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/dim3.hpp"
 #include "hostcuda/block_abi.h"
+#include "megakernel/block_cost.hpp"
 #include "megakernel/window_backend.hpp"
 #include "ptx/syntax.hpp"
 #include "runtime/footprint_cache.hpp"
@@ -24,9 +26,10 @@ struct Kernel {
   std::unique_ptr<KernelModel> model;  // null: failure says why
   std::string failure;
   FootprintCache footprints;
-  uint64_t effort = 0;                   // what following those launches has cost the tracker
-  uint64_t effort_allowed = 0;           // what it may cost, from what was launched
-  std::unordered_set<std::string> told;  // reasons that the log has had already
+  uint64_t effort = 0;                     // what following those launches has cost the tracker
+  uint64_t effort_allowed = 0;             // what it may cost, from what was launched
+  std::unordered_set<std::string> told;    // reasons that the log has had already
+  std::list<megakernel::BlockCost> costs;  // one for each block size; windows point to them
 };
 
 // BlockCode is the device's answer for one block size: code for the host's workers or, where a
@@ -39,6 +42,7 @@ struct BlockCode {
   std::string failure;   // why there is no code; empty where there is
   bool pending = false;  // there may be code at a later launch
   uint32_t body = megakernel::WindowBackend::no_body;
+  megakernel::BlockCost* cost = nullptr;  // of Kernel::costs
 };
 
 // Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.
@@ -79,7 +83,11 @@ class CodeRegistry {
 
  private:
   struct Image;
-  Result<const ptx::Module*> module_of(Image& image, std::string_view kernel);
+  struct Source {
+    const ptx::Module* module = nullptr;
+    std::string_view text;
+  };
+  Result<Source> module_of(Image& image, std::string_view kernel);
 
   ModelMaker maker_;
   std::unordered_map<void*, std::shared_ptr<Image>> images_;

@@ -19,9 +19,9 @@ class KernelModel {
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
 };
 
-// ModelMaker makes the model of a kernel of a module; an error becomes the reason for which its
-// launches pass through.
-using ModelMaker = std::function<Result<std::unique_ptr<KernelModel>>(const ptx::Module& module,
-                                                                      std::string_view kernel)>;
+// ModelMaker makes the model of a kernel of a module, whose PTX is `text`; an error becomes the
+// reason for which its launches pass through. The module outlives the model.
+using ModelMaker = std::function<Result<std::unique_ptr<KernelModel>>(
+    const ptx::Module& module, std::string_view kernel, std::string_view text)>;
 
 }  // namespace sluice::runtime

@@ -1,0 +1,122 @@
+#include "base/cache_folder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KeepErrno {
+ public:
+  KeepErrno() : before_(errno) {}
+  KeepErrno(const KeepErrno&) = delete;
+  ~KeepErrno() { errno = before_; }
+
+ private:
+  const int before_;
+};
+
+class File {
+ public:
+  explicit File(int number) : number_(number) {}
+  File(const File&) = delete;
+  ~File() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  const int number_;
+};
+
+bool is_trusted(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 022) == 0;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  const File file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.number() < 0) return false;
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = write(file.number(), text.data() + done, text.size() - done);
+    if (count <= 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> CacheFolder::load(const std::string& name) const {
+  const KeepErrno keep;
+  const File file(open((path_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat status = {};
+  if (file.number() < 0 || fstat(file.number(), &status) != 0 || !is_trusted(status) ||
+      static_cast<uint64_t>(status.st_size) > most_bytes_) {
+    return std::nullopt;
+  }
+  std::string text(static_cast<size_t>(status.st_size), '\0');
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = read(file.number(), text.data() + done, text.size() - done);
+    if (count <= 0) return std::nullopt;
+    done += static_cast<size_t>(count);
+  }
+  // The time of the last use, which drop_oldest() goes by.
+  futimens(file.number(), nullptr);
+  return text;
+}
+
+void CacheFolder::store(const std::string& name, const std::string& text) const {
+  const KeepErrno keep;
+  std::error_code error;
+  if (fs::create_directories(path_, error)) fs::permissions(path_, fs::perms::owner_all, error);
+  static std::atomic<unsigned> number{0};
+  const std::string target = path_ + "/" + name;
+  const std::string temporary = fmt::format("{}.{}.{}", target, getpid(), number.fetch_add(1));
+  if (!write_file(temporary, text) || std::rename(temporary.c_str(), target.c_str()) != 0) {
+    unlink(temporary.c_str());
+    return;
+  }
+  drop_oldest();
+}
+
+void CacheFolder::drop_oldest() const {
+  struct Entry {
+    fs::path path;
+    fs::file_time_type used;
+    uint64_t bytes;
+  };
+  std::vector<Entry> entries;
+  uint64_t sum = 0;
+  std::error_code error;
+  for (fs::directory_iterator next(path_, error), end; !error && next != end;
+       next.increment(error)) {
+    std::error_code gone;
+    const uint64_t bytes = next->file_size(gone);
+    if (gone) continue;
+    entries.push_back({next->path(), next->last_write_time(gone), bytes});
+    sum += bytes;
+  }
+  if (sum <= most_bytes_) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (sum <= most_bytes_ / 2) return;
+    fs::remove(entry.path, error);
+    sum -= entry.bytes;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// A folder of small files that only spare work: whatever fails there is as if nothing was kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sluice {
+
+// CacheFolder keeps texts under names. Files appear by being renamed, so that processes side by
+// side never see half of one; one that others may write, or that is not the user's, counts as
+// missing. The program's errno stays as it was. Thread-safe.
+class CacheFolder {
+ public:
+  // `path` need not be there yet; the files used least recently go where all exceed `most_bytes`.
+  explicit CacheFolder(std::string path, uint64_t most_bytes = uint64_t{64} << 20U)
+      : path_(std::move(path)), most_bytes_(most_bytes) {}
+
+  // `name` is a file name without slashes.
+  std::optional<std::string> load(const std::string& name) const;
+  void store(const std::string& name, const std::string& text) const;
+
+ private:
+  void drop_oldest() const;
+
+  const std::string path_;
+  const uint64_t most_bytes_;
+};
+
+}  // namespace sluice

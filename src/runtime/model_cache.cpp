@@ -1,0 +1,227 @@
+#include "runtime/model_cache.hpp"
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "dro/journal_format.hpp"
+#include "dro/journal_reader.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t most_footprints = 16;
+
+// name_of() is a file name made of a SHA-1, in which two keys do not meet.
+std::string name_of(const std::string& key) {
+  return to_string(boost::uuids::name_generator_sha1(boost::uuids::uuid{})(key));
+}
+
+json json_of(const std::vector<analysis::ParameterSlot>& slots) {
+  json list = json::array();
+  for (const analysis::ParameterSlot& slot : slots)
+    list.push_back({slot.name, slot.offset, slot.size, slot.is_variable});
+  return list;
+}
+
+std::vector<analysis::ParameterSlot> slots_of(const json& list) {
+  std::vector<analysis::ParameterSlot> slots;
+  for (const json& slot : list) {
+    slots.push_back({slot.at(0).get<std::string>(), slot.at(1).get<uint32_t>(),
+                     slot.at(2).get<uint32_t>(), slot.at(3).get<bool>()});
+  }
+  return slots;
+}
+
+std::string text_of(const analysis::KernelSignature& signature) {
+  return json{{"kernel", signature.kernel},
+              {"parameters", json_of(signature.parameters)},
+              {"parameter_bytes", signature.parameter_bytes},
+              {"pointers", json_of(signature.pointers)},
+              {"shape_scalars", json_of(signature.shape_scalars)}}
+      .dump();
+}
+
+std::string text_of(const analysis::Footprint& footprint) {
+  return fmt::format("{{\"opaque\":{},\"footprint\":{}}}", json(footprint.opaque_reason).dump(),
+                     dro::footprint_text(0, footprint));
+}
+
+std::string text_of(const analysis::LaunchShape& shape) {
+  return json{{"grid", {shape.grid.x, shape.grid.y, shape.grid.z}},
+              {"block", {shape.block.x, shape.block.y, shape.block.z}},
+              {"dynamic_shared_bytes", shape.dynamic_shared_bytes},
+              {"shape_values", shape.shape_values}}
+      .dump();
+}
+
+// lines_of() are the values of a file's lines up to the first one that is damaged.
+std::vector<json> lines_of(const std::string& text) {
+  std::vector<json> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const auto line = dro::unsealed(std::string_view(text).substr(begin, end - begin));
+    json value = line ? json::parse(*line, nullptr, false) : json();
+    if (!value.is_object()) break;
+    lines.push_back(std::move(value));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::optional<analysis::Footprint> footprint_of(const json& line) {
+  const auto read = dro::footprint_of({.value = line.at("footprint")});
+  if (!read) return std::nullopt;
+  analysis::Footprint footprint = read->second;
+  footprint.opaque_reason = line.at("opaque").get<std::string>();
+  return footprint;
+}
+
+// Source is where a kernel's models come from.
+struct Source {
+  ModelMaker maker;
+  std::shared_ptr<const CacheFolder> folder;
+  const ptx::Module* module = nullptr;  // lives as long as the model
+  std::string kernel;
+  std::string text;
+  std::string key;  // of the signature; with a shape's text behind it, of footprints
+
+  Result<std::unique_ptr<KernelModel>> make() const { return maker(*module, kernel, text); }
+};
+
+class CachedModel final : public KernelModel {
+ public:
+  CachedModel(Source source, analysis::KernelSignature signature, std::unique_ptr<KernelModel> real)
+      : source_(std::move(source)), signature_(std::move(signature)), real_(std::move(real)) {}
+
+  const analysis::KernelSignature& signature() const override { return signature_; }
+
+  analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
+    if (asked_ == 0) load(shape);
+    const size_t place = asked_++;
+    if (is_following_ && place < known_.size() && known_[place].shape == shape)
+      return known_[place];
+    if (is_following_) leave(place);
+    if (real_ == nullptr) return nothing(shape);
+    analysis::Footprint answer = real_->footprint(shape);
+    if (place < most_footprints) {
+      known_.push_back(answer);
+      store();
+    }
+    return answer;
+  }
+
+ private:
+  void load(const analysis::LaunchShape& first) {
+    name_ = name_of(source_.key + text_of(first));
+    const std::optional<std::string> text = source_.folder->load(name_);
+    if (!text) return;
+    try {
+      for (const json& line : lines_of(*text)) {
+        const auto footprint = footprint_of(line);
+        if (!footprint) break;
+        known_.push_back(*footprint);
+      }
+    } catch (const json::exception&) {
+      // What was read before is good.
+    }
+  }
+
+  // leave() makes the real model take over after `place` answers from the folder.
+  void leave(size_t place) {
+    is_following_ = false;
+    known_.resize(std::min(place, known_.size()));
+    if (real_ == nullptr) {
+      if (auto made = source_.make()) real_ = std::move(*made);
+    }
+    if (real_ == nullptr) return;
+    for (const analysis::Footprint& earlier : known_)
+      real_->footprint(earlier.shape);
+  }
+
+  void store() const {
+    std::string text;
+    for (const analysis::Footprint& footprint : known_)
+      text += dro::sealed(text_of(footprint)) + "\n";
+    source_.folder->store(name_, text);
+  }
+
+  analysis::Footprint nothing(const analysis::LaunchShape& shape) const {
+    analysis::Footprint footprint;
+    footprint.kernel = source_.kernel;
+    footprint.shape = shape;
+    footprint.opaque_reason = "it could be analysed at an earlier start, and cannot be now";
+    return footprint;
+  }
+
+  const Source source_;
+  const analysis::KernelSignature signature_;
+  std::unique_ptr<KernelModel> real_;  // null until the folder does not know
+  bool is_following_ = true;           // all answers so far came from the folder
+  size_t asked_ = 0;
+  std::string name_;
+  std::vector<analysis::Footprint> known_;  // by place in the sequence
+};
+
+std::optional<analysis::KernelSignature> load_signature(const Source& source) {
+  const std::optional<std::string> text = source.folder->load(name_of(source.key));
+  if (!text) return std::nullopt;
+  const std::vector<json> lines = lines_of(*text);
+  if (lines.size() != 1) return std::nullopt;
+  try {
+    const json& line = lines.front();
+    return analysis::KernelSignature{
+        line.at("kernel").get<std::string>(), slots_of(line.at("parameters")),
+        line.at("parameter_bytes").get<uint32_t>(), slots_of(line.at("pointers")),
+        slots_of(line.at("shape_scalars"))};
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
+                              std::string identity) {
+  return [maker = std::move(maker), folder = std::move(folder), identity = std::move(identity)](
+             const ptx::Module& module, std::string_view kernel,
+             std::string_view text) -> Result<std::unique_ptr<KernelModel>> {
+    Source source{maker, folder, &module, std::string(kernel), std::string(text), {}};
+    source.key = fmt::format("{}\n{}\n{}\n", identity, kernel, text);
+    std::optional<analysis::KernelSignature> signature = load_signature(source);
+    std::unique_ptr<KernelModel> real;
+    if (!signature) {
+      Result<std::unique_ptr<KernelModel>> made = source.make();
+      if (!made) return made;
+      real = std::move(*made);
+      signature = real->signature();
+      folder->store(name_of(source.key), dro::sealed(text_of(*signature)) + "\n");
+    }
+    return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
+  };
+}
+
+std::string build_identity() {
+  const int before = errno;
+  Dl_info information = {};
+  struct stat status = {};
+  const bool known = dladdr(reinterpret_cast<const void*>(&build_identity), &information) != 0 &&
+                     stat(information.dli_fname, &status) == 0;
+  const bool found = known || stat("/proc/self/exe", &status) == 0;
+  errno = before;
+  if (!found) return "unknown";
+  return fmt::format("{}.{}.{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
+
+}  // namespace sluice::runtime
