@@ -20,12 +20,14 @@ class BlockRunner {
 };
 
 struct DeviceCode;  // cuda/device_tables.hpp
+class BlockCost;    // block_cost.hpp
 
 // LaunchSlot is one launch of a window. A host worker runs `code`, a GPU's `device`.
 struct LaunchSlot {
   SluiceBlockCode code = {};
   const SluiceBlockLaunch* launch = nullptr;  // outlives the window's execution
   BlockRunner* runner = nullptr;              // null: code.function is called directly
+  BlockCost* cost = nullptr;                  // told what the blocks take; null: nobody asks
   const DeviceCode* device = nullptr;
   uint32_t parameter_bytes = 0;  // of launch->parameters; read for a GPU only
   uint32_t block_count = 0;
@@ -55,6 +57,11 @@ struct Window {
   std::vector<SlotDependence> dependences;
   std::vector<Task> tasks;
   uint32_t flag_count = 0;
+  // Lanes say which worker of the host should run what, so that it finds in its own cache what it
+  // left there: the tickets of lane i are lane_tasks[lane_ends[i - 1]] .. lane_tasks[lane_ends[i] -
+  // 1], in rising order, and each ticket is in one lane. Without lanes all workers share one.
+  std::vector<uint32_t> lane_tasks;
+  std::vector<uint32_t> lane_ends;
 };
 
 }  // namespace sluice::megakernel

@@ -78,6 +78,27 @@ Status check_task(const Window& window, uint32_t ticket, std::vector<uint32_t>& 
   return {};
 }
 
+Status check_lanes(const Window& window) {
+  if (window.lane_ends.empty()) return {};
+  if (window.lane_tasks.size() != window.tasks.size() ||
+      window.lane_ends.back() != window.tasks.size()) {
+    return invalid_input("its lanes do not hold as many tasks as the window", "lanes");
+  }
+  std::vector<bool> seen(window.tasks.size(), false);
+  uint32_t place = 0;
+  for (size_t lane = 0; lane < window.lane_ends.size(); ++lane) {
+    for (uint32_t before = 0, first = place; place < window.lane_ends[lane]; ++place) {
+      const uint32_t ticket = window.lane_tasks[place];
+      if (ticket >= seen.size() || seen[ticket] || (place != first && ticket < before)) {
+        return invalid_input("a task stands twice or out of order", fmt::format("lane {}", lane));
+      }
+      seen[ticket] = true;
+      before = ticket;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status validate(const Window& window) {
@@ -95,7 +116,7 @@ Status validate(const Window& window) {
   for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket) {
     if (Status status = check_task(window, ticket, ticket_of_flag); !status) return status;
   }
-  return {};
+  return check_lanes(window);
 }
 
 }  // namespace sluice::megakernel

@@ -8,9 +8,10 @@ namespace sluice::megakernel {
 
 // validate() checks a window whole: tasks cut every launch into runs of blocks_per_task blocks
 // (the last may be shorter), each exactly once; flags of different launches are apart; each
-// dependence names an earlier slot and fits the two grids; and every task stands after all tasks
-// that it waits for. The error names the task or slot. Cost: one visit of every edge range, so it
-// is for tests and tools, not for the launch path. Thread-safe.
+// dependence names an earlier slot and fits the two grids; every task stands after all tasks that
+// it waits for; and lanes hold each task once, in the order of tickets. The error names the task or
+// slot. Cost: one visit of every edge range, so it is for tests and tools, not for the launch path.
+// Thread-safe.
 Status validate(const Window& window);
 
 // is_whole_launch() says whether `table` makes each slave block of its box wait for the whole

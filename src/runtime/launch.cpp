@@ -175,6 +175,7 @@ const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall
   BlockCode& fresh = function.codes.emplace_back();
   fresh.block = call.block;
   fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  fresh.cost = &function.kernel->costs.emplace_back();
   if (backend_ != nullptr) {
     find_device_code(function, call, fresh);
     return fresh;
@@ -257,6 +258,7 @@ void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
   if (window_.empty()) window_ = LaunchWindow(call.stream, number);
   window_.append(call, code.code, parameters_, touched_);
   window_.run_on_device(code.device);
+  window_.measure(code.cost);
   if (check_ != nullptr) window_.watch(watch(function));
   handed_over_ = true;
   for (const dro::Dependence& dependence : dependences_) {

@@ -218,4 +218,19 @@ void order_tasks(Window& window, std::span<const Band> bands, TaskNeedsCache& ne
   }
 }
 
+void make_lanes(Window& window, uint32_t workers) {
+  std::vector<std::vector<uint32_t>> lanes(workers);
+  for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket) {
+    const Task& task = window.tasks[ticket];
+    const LaunchSlot& slot = window.slots[task.slot];
+    const uint64_t place = task.first_block / slot.blocks_per_task;
+    lanes[place * workers / task_count(slot)].push_back(ticket);
+  }
+  window.lane_tasks.reserve(window.tasks.size());
+  for (const std::vector<uint32_t>& lane : lanes) {
+    window.lane_tasks.insert(window.lane_tasks.end(), lane.begin(), lane.end());
+    window.lane_ends.push_back(static_cast<uint32_t>(window.lane_tasks.size()));
+  }
+}
+
 }  // namespace sluice::runtime

@@ -32,6 +32,8 @@ struct OrderLimits {
   uint32_t workers = 1;
   uint32_t most_launches = 64;  // in a band
   uint64_t task_threads = host_task_threads;
+  uint64_t own_cache_bytes =
+      0;                // of all workers together, each its own; windows of fewer get lanes
   uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
 };
 
@@ -52,6 +54,10 @@ std::vector<Band> find_bands(const megakernel::Window& window,
 // order_tasks() fills window.tasks from its slots and dependences, band after band, in a
 // topological order.
 void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
+
+// make_lanes() gives each worker its part of every launch, the same part of the blocks each time,
+// in the order of window.tasks. Launches of fewer tasks than workers leave some workers out.
+void make_lanes(megakernel::Window& window, uint32_t workers);
 
 // order_randomly() fills window.tasks in a random topological order, for tests.
 void order_randomly(megakernel::Window& window, uint32_t seed);

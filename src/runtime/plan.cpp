@@ -1,9 +1,12 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <unistd.h>
+
+#include "megakernel/block_cost.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -14,17 +17,47 @@ constexpr uint64_t part_of_cache = 4;
 // Where the system does not say how large the caches are.
 constexpr uint64_t usual_cache_bytes = uint64_t{8} << 20U;
 
+// Tasks of these lengths stay as the number of their threads makes them.
+constexpr uint64_t shortest_task_nanoseconds = 2'000;
+constexpr uint64_t longest_task_nanoseconds = 24'000;
+constexpr uint64_t good_task_nanoseconds = 8'000;
+constexpr uint64_t few_tasks = 8;     // for each worker
+constexpr size_t most_distinct = 16;  // buffers that are looked through for each window
+
 uint64_t divide_up(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
 
+uint64_t distinct_bytes(std::span<const TouchedBuffer> touched) {
+  std::vector<dro::BufferId> seen;
+  uint64_t bytes = 0;
+  for (const TouchedBuffer& buffer : touched) {
+    if (std::find(seen.begin(), seen.end(), buffer.buffer) != seen.end()) continue;
+    if (seen.size() == most_distinct) return UINT64_MAX;
+    seen.push_back(buffer.buffer);
+    bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
-uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers, uint64_t threads) {
+uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
+                         uint32_t block_nanoseconds) {
   const uint64_t blocks = grid.count();
-  const uint64_t for_worth = divide_up(threads, std::max<uint64_t>(1, block.count()));
-  const uint64_t for_everyone = std::max<uint64_t>(1, blocks / workers);
-  uint64_t wanted = std::min(for_worth, for_everyone);
+  uint64_t wanted = divide_up(limits.task_threads, std::max<uint64_t>(1, block.count()));
+  // Powers of two, so that measurements which hardly differ give the same tasks.
+  if (block_nanoseconds != 0 && wanted * block_nanoseconds > longest_task_nanoseconds) {
+    wanted = std::bit_ceil(divide_up(good_task_nanoseconds, block_nanoseconds));
+  } else if (block_nanoseconds != 0 && wanted * block_nanoseconds < shortest_task_nanoseconds) {
+    wanted = std::bit_floor(divide_up(good_task_nanoseconds, block_nanoseconds));
+  }
+  uint64_t tasks = divide_up(blocks, wanted);
+  // Few tasks are shared out evenly.
+  if (tasks < uint64_t{limits.workers} * few_tasks) {
+    tasks = std::min(blocks, divide_up(tasks, limits.workers) * limits.workers);
+  }
+  wanted = divide_up(blocks, tasks);
   if (wanted >= grid.x) {
     wanted = wanted / grid.x * grid.x;
   } else {
@@ -39,6 +72,11 @@ uint64_t band_cache_bytes() {
     if (bytes > 0) return static_cast<uint64_t>(bytes) / part_of_cache;
   }
   return usual_cache_bytes / part_of_cache;
+}
+
+uint64_t own_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
 }
 
 std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
@@ -61,8 +99,9 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
     slot.parameter_bytes = static_cast<uint32_t>(launch.parameter_bytes);
     slot.launch = &planned->launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
-    slot.blocks_per_task =
-        blocks_per_task(launch.grid, launch.block, limits_.workers, limits_.task_threads);
+    slot.cost = launch.cost;
+    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_,
+                                           launch.cost == nullptr ? 0 : launch.cost->nanoseconds());
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
     slot.dependence_count = launch.dependence_count;
@@ -79,6 +118,8 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
   planned->bands = find_bands(tables, touched, limits_, needs_);
   if (limits_.stress == 0) {
     order_tasks(tables, planned->bands, needs_);
+    if (distinct_bytes(held.touched()) <= limits_.own_cache_bytes)
+      make_lanes(tables, limits_.workers);
   } else {
     order_randomly(tables, limits_.stress++);
   }

@@ -35,11 +35,16 @@ class Planner {
   TaskNeedsCache needs_;
 };
 
-// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket: about
-// `threads` threads, or less where a worker would get no task; whole rows of blocks, or whole parts
-// of a row.
-uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, uint32_t workers,
-                         uint64_t threads = host_task_threads);
+// blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket and still
+// lets workers end together: limits.task_threads threads, unless blocks were measured
+// (`block_nanoseconds` is not 0) and such a task takes less than 2 or more than 24 microseconds:
+// then about 8. Fewer where a worker would get no task; whole rows of blocks, or whole parts of a
+// row.
+uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
+                         uint32_t block_nanoseconds = 0);
+
+// own_cache_bytes() is the cache that a processor of this machine has for itself; 0: unknown.
+uint64_t own_cache_bytes();
 
 // band_cache_bytes() is the part of this machine's last-level cache that a band may fill.
 uint64_t band_cache_bytes();

@@ -11,9 +11,11 @@ OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* 
                          uint32_t host_workers) {
   OrderLimits limits{.cache_bytes = band_cache_bytes(), .workers = host_workers};
   limits.stress = config.stress;
+  limits.own_cache_bytes = own_cache_bytes() * host_workers;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;
+  limits.own_cache_bytes = 0;
   return limits;
 }
 

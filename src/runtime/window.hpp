@@ -10,6 +10,7 @@
 
 #include "dro/edge_table.hpp"
 #include "dro/types.hpp"
+#include "megakernel/block_cost.hpp"
 #include "megakernel/layout.hpp"
 #include "runtime/device.hpp"
 
@@ -28,6 +29,7 @@ struct HeldLaunch {
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   SluiceBlockCode code = {};
+  megakernel::BlockCost* cost = nullptr;                 // outlives the window; null: not measured
   std::shared_ptr<const megakernel::DeviceCode> device;  // null: the host's workers run it
   size_t first_parameter_byte = 0;
   size_t parameter_bytes = 0;
@@ -60,6 +62,9 @@ class LaunchWindow {
   void run_on_device(std::shared_ptr<const megakernel::DeviceCode> code) {
     launches_.back().device = std::move(code);
   }
+
+  // measure() sets what is told of the cost of the blocks of the launch appended last.
+  void measure(megakernel::BlockCost* cost) { launches_.back().cost = cost; }
 
   // watch() sets what runs the blocks of the launch appended last.
   void watch(std::shared_ptr<megakernel::BlockRunner> runner) {

@@ -88,4 +88,15 @@ inline void shuffle_tasks(Random& random, Window& window) {
   }
 }
 
+// spread_over_lanes() deals the tasks out at random, some lanes perhaps getting none.
+inline void spread_over_lanes(Random& random, Window& window, uint32_t lanes) {
+  std::vector<std::vector<uint32_t>> tickets(lanes);
+  for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket)
+    tickets[pick(random, 0, lanes - 1)].push_back(ticket);
+  for (const auto& lane : tickets) {
+    window.lane_tasks.insert(window.lane_tasks.end(), lane.begin(), lane.end());
+    window.lane_ends.push_back(static_cast<uint32_t>(window.lane_tasks.size()));
+  }
+}
+
 }  // namespace sluice::megakernel::testing

@@ -17,6 +17,7 @@ using testing::pick;
 using testing::Random;
 using testing::random_table;
 using testing::shuffle_tasks;
+using testing::spread_over_lanes;
 using testing::WindowBuilder;
 
 // BlockChecks is what the blocks of one window record and check.
@@ -81,6 +82,9 @@ void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed) {
     add_launches(random, builder, checks);
     builder.add_tasks_in_launch_order();
     if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder.window);
+    // More lanes than workers too: nobody's own lane is everybody's.
+    if (pick(random, 0, 1) != 0)
+      spread_over_lanes(random, builder.window, pick(random, 1, workers + 2));
     const Status valid = validate(builder.window);
     ASSERT_TRUE(valid) << "window " << i << ": " << valid.error().line();
     executor.run(builder.window);

@@ -9,20 +9,45 @@
 namespace sluice::runtime {
 namespace {
 
+OrderLimits for_workers(uint32_t workers) {
+  return {.workers = workers};
+}
+
 TEST(BlocksPerTask, IsWhatATicketIsWorthHoweverLargeTheGrid) {
-  EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, 2), 64U);  // 16384 threads: half a row
-  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, 8), 64U);
-  EXPECT_EQ(blocks_per_task({24, 512, 1}, {32, 8, 1}, 2), 48U);  // two rows
+  EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, for_workers(2)),
+            64U);  // 16384 threads: half a row
+  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, for_workers(8)), 64U);
+  EXPECT_EQ(blocks_per_task({24, 512, 1}, {32, 8, 1}, for_workers(2)), 48U);  // two rows
 }
 
 TEST(BlocksPerTask, DoesNotCutBelowWhatATicketIsWorth) {
-  EXPECT_EQ(blocks_per_task({64, 64, 1}, {16, 16, 1}, 16), 64U);  // 16384 threads: a row
-  EXPECT_EQ(blocks_per_task({8, 8, 1}, {2, 2, 1}, 4), 16U);       // a quarter of the grid each
+  EXPECT_EQ(blocks_per_task({64, 64, 1}, {16, 16, 1}, for_workers(16)),
+            64U);  // 16384 threads: a row
+  EXPECT_EQ(blocks_per_task({8, 8, 1}, {2, 2, 1}, for_workers(4)),
+            16U);  // a quarter of the grid each
 }
 
 TEST(BlocksPerTask, IsAtLeastOneBlock) {
-  EXPECT_EQ(blocks_per_task({1, 1, 1}, {1, 1, 1}, 64), 1U);
-  EXPECT_EQ(blocks_per_task({3, 1, 1}, {1024, 1, 1}, 64), 1U);
+  EXPECT_EQ(blocks_per_task({1, 1, 1}, {1, 1, 1}, for_workers(64)), 1U);
+  EXPECT_EQ(blocks_per_task({3, 1, 1}, {1024, 1, 1}, for_workers(64)), 1U);
+}
+
+TEST(BlocksPerTask, IsShortWhereBlocksWereMeasuredToTakeLong) {
+  EXPECT_EQ(blocks_per_task({32, 1, 1}, {128, 1, 1}, for_workers(2), 100'000), 1U);
+  EXPECT_EQ(blocks_per_task({4096, 1, 1}, {256, 1, 1}, for_workers(2), 2'000), 4U);
+}
+
+TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
+  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 1024U);
+}
+
+TEST(BlocksPerTask, DependsOnNoMeasurementInBetween) {
+  for (const uint32_t nanoseconds : {40U, 100U, 300U})
+    EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, for_workers(2), nanoseconds), 64U);
+}
+
+TEST(BlocksPerTask, SharesFewTasksOutEvenly) {
+  EXPECT_EQ(blocks_per_task({96, 1, 1}, {512, 1, 1}, for_workers(2)), 24U);  // four, not three
 }
 
 void unused(const SluiceBlockLaunch*, uint32_t, uint32_t, void*) {}
@@ -63,6 +88,40 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
       EXPECT_EQ(tables.dependences[slot.first_dependence + 1].master_slot, 1U);
     }
   }
+}
+
+// chain() is a window of launches that each step from one of two buffers to the other.
+LaunchWindow chain(uint64_t buffer_bytes, const dro::EdgeTable& table) {
+  LaunchWindow window(nullptr, 1);
+  const TouchedBuffer touched[] = {{1, buffer_bytes}, {2, buffer_bytes}};
+  const LaunchCall call{.grid = table.slave_grid, .block = {32, 8, 1}};
+  for (uint32_t i = 0; i < 6; ++i) {
+    window.append(call, {unused, 0}, {}, touched);
+    if (i > 0) window.depend_on(i, table);
+  }
+  return window;
+}
+
+TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  LaunchWindow window = chain(1000, table);
+  const OrderLimits limits{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
+  const auto planned = Planner(limits).plan(window);
+  const megakernel::Window& tables = planned->tables;
+  const Status valid = megakernel::validate(tables);
+  ASSERT_TRUE(valid) << valid.error().line();
+  ASSERT_EQ(tables.lane_ends.size(), 2U);
+  for (uint32_t place = 0; place < tables.lane_tasks.size(); ++place) {
+    const megakernel::Task& task = tables.tasks[tables.lane_tasks[place]];
+    EXPECT_EQ(task.first_block >= 128, place >= tables.lane_ends[0]);
+  }
+}
+
+TEST(Plan, LetsWorkersShareOneLaneWhereTheBuffersDoNotFit) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  LaunchWindow window = chain(1001, table);
+  const OrderLimits limits{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
+  EXPECT_TRUE(Planner(limits).plan(window)->tables.lane_ends.empty());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -12,7 +13,9 @@
 #include <sched.h>
 
 #include "base/assert.hpp"
+#include "megakernel/block_cost.hpp"
 #include "megakernel/host/flags.hpp"
+#include "megakernel/host/lanes.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
 #include "megakernel/host/task_times.hpp"
@@ -21,6 +24,14 @@
 
 namespace sluice::megakernel {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Reading the clock twice costs about as much as a small task's ticket, so few tasks are measured.
+constexpr uint32_t measured_tickets = 16;
+// How long a worker waits for a task before it runs what another worker should have run: that takes
+// the task's data away from the cache that has it.
+constexpr std::chrono::microseconds patience{20};
 
 uint32_t available_processors() {
   cpu_set_t set;
@@ -46,11 +57,20 @@ struct HostExecutor::State {
   void thread_main(uint32_t worker);
 
   void prepare(const Window& window);
+  // Ticket is a task that a worker has taken.
+  struct Ticket {
+    uint32_t number = 0;
+    uint32_t worker = 0;
+    TaskTimes::Worker* clock = nullptr;
+  };
   void work(uint32_t worker);
-  void run_task(const Task& task, Scratch& memory);
-  void await_masters(const LaunchSlot& slot, const Task& task, TaskTimes::Worker* clock);
+  void run_ticket(const Ticket& ticket);
+  void run_task(const Task& task, const Ticket& ticket);
+  void await_masters(const LaunchSlot& slot, const Task& task, const Ticket& ticket);
   void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block,
-                   TaskTimes::Worker* clock);
+                   const Ticket& ticket);
+  template <class Ready>
+  void await(Parking& place, const Ticket& ticket, Ready ready);
   void release(const LaunchSlot& slot, const Task& task);
   void note_failure();
 
@@ -68,7 +88,7 @@ struct HostExecutor::State {
   std::unique_ptr<TaskCounter[]> counters;
   size_t counter_capacity = 0;
   std::exception_ptr failure;  // guarded by mutex
-  alignas(64) std::atomic<size_t> next_ticket{0};
+  Lanes lanes;
   alignas(64) std::atomic<bool> failed{false};
 
   std::mutex mutex;
@@ -141,7 +161,7 @@ void HostExecutor::State::prepare(const Window& next) {
   }
   failure = nullptr;
   failed.store(false);
-  next_ticket.store(0);
+  lanes.open(next);
   left.store(0);
 }
 
@@ -149,69 +169,89 @@ void HostExecutor::State::prepare(const Window& next) {
 // task before: here the atomic add costs nothing beside a task, while a ticket held by a worker
 // that is busy could be the last one that another worker is free for.
 void HostExecutor::State::work(uint32_t worker) {
-  const size_t count = window->tasks.size();
-  TaskTimes::Worker* const clock = times == nullptr ? nullptr : &times->workers[worker];
+  Ticket ticket{0, worker, times == nullptr ? nullptr : &times->workers[worker]};
   for (;;) {
-    const size_t ticket = next_ticket.fetch_add(1, std::memory_order_relaxed);
-    if (ticket >= count) return;
-    const Task& task = window->tasks[ticket];
-    const LaunchSlot& slot = window->slots[task.slot];
-    try {
-      if (clock != nullptr) clock->take(static_cast<uint32_t>(ticket));
-      await_masters(slot, task, clock);
-      if (clock != nullptr) clock->begin();
-      run_task(task, scratch[worker]);
-      if (clock != nullptr) clock->end();
-    } catch (...) {
-      note_failure();
-    }
-    // Also after a failure: everyone who waits for this task must get on and leave the window.
-    release(slot, task);
+    ticket.number = lanes.take(worker);
+    if (ticket.number == Lanes::no_ticket) return;
+    run_ticket(ticket);
   }
 }
 
-void HostExecutor::State::run_task(const Task& task, Scratch& memory) {
+void HostExecutor::State::run_ticket(const Ticket& ticket) {
+  const Task& task = window->tasks[ticket.number];
+  const LaunchSlot& slot = window->slots[task.slot];
+  try {
+    const size_t run = ticket.clock != nullptr ? ticket.clock->take(ticket.number) : 0;
+    await_masters(slot, task, ticket);
+    if (ticket.clock != nullptr) ticket.clock->begin(run);
+    run_task(task, ticket);
+    if (ticket.clock != nullptr) ticket.clock->end(run);
+  } catch (...) {
+    note_failure();
+  }
+  // Also after a failure: everyone who waits for this task must get on and leave the window.
+  release(slot, task);
+}
+
+void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {
   if (failed.load(std::memory_order_relaxed)) return;
   const LaunchSlot& slot = window->slots[task.slot];
-  void* scratch_memory = memory.reserve(scratch_bytes);
+  void* memory = scratch[ticket.worker].reserve(scratch_bytes);
+  const bool is_measured = slot.cost != nullptr &&
+                           (ticket.number % measured_tickets == 0 || slot.cost->nanoseconds() == 0);
+  Clock::time_point start;
+  if (is_measured) start = Clock::now();
   if (slot.runner != nullptr) {
-    slot.runner->run(slot.code, *slot.launch, task.first_block, task.block_count, scratch_memory);
+    slot.runner->run(slot.code, *slot.launch, task.first_block, task.block_count, memory);
   } else {
-    slot.code.function(slot.launch, task.first_block, task.block_count, scratch_memory);
+    slot.code.function(slot.launch, task.first_block, task.block_count, memory);
   }
+  if (is_measured) slot.cost->note(Clock::now() - start, task.block_count);
 }
 
 void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task,
-                                        TaskTimes::Worker* clock) {
+                                        const Ticket& ticket) {
   for (uint32_t i = 0; i < slot.dependence_count; ++i) {
     const SlotDependence& dependence = window->dependences[slot.first_dependence + i];
+    const uint32_t master = dependence.master_slot;
     const bool whole = is_whole_launch(*dependence.edges);
-    TaskCounter& counter = counters[dependence.master_slot];
-    dro::for_each_master_range(*dependence.edges, task.first_block, task.block_count,
-                               [&](uint32_t first, uint32_t last) {
-                                 if (!whole) {
-                                   await_tasks(dependence.master_slot, first, last, clock);
-                                   return;
-                                 }
-                                 if (counter.complete()) return;
-                                 counter_changed[dependence.master_slot % parking_places].wait(
-                                     [&] { return counter.complete(); });
-                                 if (clock != nullptr) {
-                                   clock->delay(dependence.master_slot, TaskTimes::whole_launch);
-                                 }
-                               });
+    dro::for_each_master_range(
+        *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
+          if (!whole) return await_tasks(master, first, last, ticket);
+          const TaskCounter& counter = counters[master];
+          if (counter.complete()) return;
+          await(counter_changed[master % parking_places], ticket,
+                [&] { return counter.complete(); });
+          if (ticket.clock != nullptr) {
+            ticket.clock->delay(ticket.number, master, TaskTimes::whole_launch);
+          }
+        });
   }
 }
 
 void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block,
-                                      uint32_t last_block, TaskTimes::Worker* clock) {
+                                      uint32_t last_block, const Ticket& ticket) {
   const LaunchSlot& master = window->slots[master_slot];
   const uint32_t first = master.first_flag + first_block / master.blocks_per_task;
   const uint32_t last = master.first_flag + last_block / master.blocks_per_task;
   for (uint32_t flag = first; flag <= last; ++flag) {
     if (flags.is_set(flag, epoch)) continue;
-    flag_changed[flag % parking_places].wait([&] { return flags.is_set(flag, epoch); });
-    if (clock != nullptr) clock->delay(master_slot, flag - master.first_flag);
+    await(flag_changed[flag % parking_places], ticket, [&] { return flags.is_set(flag, epoch); });
+    if (ticket.clock != nullptr) {
+      ticket.clock->delay(ticket.number, master_slot, flag - master.first_flag);
+    }
+  }
+}
+
+// With lanes, what a task waits for may lie in the lane of a worker that has lost its processor or
+// has not come yet. Whoever waits runs it, rather than sleep.
+template <class Ready>
+void HostExecutor::State::await(Parking& place, const Ticket& ticket, Ready ready) {
+  while (!Parking::spin(ready, patience)) {
+    Ticket other = ticket;
+    other.number = lanes.take_before(ticket.number);
+    if (other.number == Lanes::no_ticket) return place.wait(ready);
+    run_ticket(other);
   }
 }
 

@@ -34,15 +34,10 @@ class alignas(64) Parking {
     if (sleepers_.load() > 0) wake();
   }
 
- private:
-  // About what it costs to wake a sleeper. There is no yielding: on an idle machine it is a slower
-  // kind of spinning, and on a busy one a single yield gives away a whole time slice, while a
-  // sleeper is given a processor soon after it is woken.
-  static constexpr std::chrono::microseconds spin_budget{50};
-
+  // spin() looks for at most `budget` and returns whether ready() was true.
   template <class Ready>
-  static bool spin(Ready& ready) {
-    const auto end = std::chrono::steady_clock::now() + spin_budget;
+  static bool spin(Ready& ready, std::chrono::microseconds budget = spin_budget) {
+    const auto end = std::chrono::steady_clock::now() + budget;
     do {
       for (int i = 0; i < 16; ++i) {
         pause();
@@ -51,6 +46,12 @@ class alignas(64) Parking {
     } while (std::chrono::steady_clock::now() < end);
     return false;
   }
+
+ private:
+  // About what it costs to wake a sleeper. There is no yielding: on an idle machine it is a slower
+  // kind of spinning, and on a busy one a single yield gives away a whole time slice, while a
+  // sleeper is given a processor soon after it is woken.
+  static constexpr std::chrono::microseconds spin_budget{50};
 
   static void pause() {
 #if defined(__x86_64__)

@@ -30,12 +30,16 @@ class TaskTimes {
 
   class Worker {
    public:
-    void take(uint32_t ticket) { runs.push_back({ticket, now(), 0, 0}); }
-    void delay(uint32_t master_slot, uint32_t master_task) {
-      delays.push_back({runs.back().ticket, master_slot, master_task});
+    // take() returns the run's place in `runs`: a worker that waits may run another task meanwhile.
+    size_t take(uint32_t ticket) {
+      runs.push_back({ticket, now(), 0, 0});
+      return runs.size() - 1;
     }
-    void begin() { runs.back().begun = now(); }
-    void end() { runs.back().ended = now(); }
+    void delay(uint32_t ticket, uint32_t master_slot, uint32_t master_task) {
+      delays.push_back({ticket, master_slot, master_task});
+    }
+    void begin(size_t run) { runs[run].begun = now(); }
+    void end(size_t run) { runs[run].ended = now(); }
 
     std::vector<Run> runs;
     std::vector<Delay> delays;

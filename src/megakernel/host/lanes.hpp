@@ -1,0 +1,76 @@
+// Tickets of a window: the next for a worker, and those that another worker left lying.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "megakernel/layout.hpp"
+
+namespace sluice::megakernel {
+
+// Lanes hand out each ticket of a window once. A worker gets those of its own lane first, in their
+// order, and those of other lanes when its own is at its end. Thread-safe but for open().
+class Lanes {
+ public:
+  static constexpr uint32_t no_ticket = UINT32_MAX;
+
+  // open() starts a window, while no worker is in one. Throws std::bad_alloc.
+  void open(const Window& window) {
+    tickets_ = window.lane_ends.empty() ? nullptr : window.lane_tasks.data();
+    count_ = tickets_ == nullptr ? 1 : static_cast<uint32_t>(window.lane_ends.size());
+    if (count_ > capacity_) {
+      lanes_ = std::make_unique<Lane[]>(count_);
+      capacity_ = count_;
+    }
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+      const uint32_t end =
+          tickets_ == nullptr ? static_cast<uint32_t>(window.tasks.size()) : window.lane_ends[i];
+      lanes_[i].next.store(begin, std::memory_order_relaxed);
+      lanes_[i].end = end;
+      begin = end;
+    }
+  }
+
+  // take() is no_ticket when all have been taken.
+  uint32_t take(uint32_t worker) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      Lane& lane = lanes_[(worker + i) % count_];
+      if (lane.next.load(std::memory_order_relaxed) >= lane.end) continue;
+      const uint32_t place = lane.next.fetch_add(1, std::memory_order_relaxed);
+      if (place < lane.end) return ticket_at(place);
+    }
+    return no_ticket;
+  }
+
+  // take_before() takes a ticket smaller than `ticket`; no_ticket where a worker has each of them.
+  // Since masters have smaller tickets than their slaves, a worker that holds `ticket` and waits is
+  // then waited for by nobody whom it waits for.
+  uint32_t take_before(uint32_t ticket) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      Lane& lane = lanes_[i];
+      uint32_t place = lane.next.load(std::memory_order_relaxed);
+      while (place < lane.end && ticket_at(place) < ticket) {
+        if (lane.next.compare_exchange_weak(place, place + 1, std::memory_order_relaxed))
+          return ticket_at(place);
+      }
+    }
+    return no_ticket;
+  }
+
+ private:
+  struct alignas(64) Lane {
+    std::atomic<uint32_t> next{0};  // place in lane_tasks
+    uint32_t end = 0;
+  };
+
+  uint32_t ticket_at(uint32_t place) const { return tickets_ == nullptr ? place : tickets_[place]; }
+
+  const uint32_t* tickets_ = nullptr;  // null: one lane, in which places are tickets
+  uint32_t count_ = 0;
+  uint32_t capacity_ = 0;
+  std::unique_ptr<Lane[]> lanes_;
+};
+
+}  // namespace sluice::megakernel
