@@ -71,6 +71,8 @@ Settings read_settings() {
     log::warning("SLUICE_DEPENDENCE: '{}' is no dependence rule; use exact or buffer (now: exact)",
                  rule);
   }
+  const std::string governor = environment("SLUICE_GOVERNOR");
+  if (governor != "0" && governor != "off") config.set_governor({});
   settings.workers = number("SLUICE_WORKERS", 65536);
   settings.megakernel = megakernel_use();
   settings.analysis_cache = analysis_cache();

@@ -1,6 +1,7 @@
 // Which kernel a function handle is, and what is known of that kernel.
 #pragma once
 
+#include <array>
 #include <list>
 #include <memory>
 #include <string>
@@ -15,7 +16,9 @@
 #include "megakernel/window_backend.hpp"
 #include "ptx/syntax.hpp"
 #include "runtime/footprint_cache.hpp"
+#include "runtime/governor.hpp"
 #include "runtime/kernel_model.hpp"
+#include "runtime/window.hpp"
 
 namespace sluice::runtime {
 
@@ -26,8 +29,9 @@ struct Kernel {
   std::unique_ptr<KernelModel> model;  // null: failure says why
   std::string failure;
   FootprintCache footprints;
-  uint64_t effort = 0;                     // what following those launches has cost the tracker
-  uint64_t effort_allowed = 0;             // what it may cost, from what was launched
+  uint64_t effort = 0;          // what following those launches has cost the tracker
+  uint64_t effort_allowed = 0;  // what it may cost, from what was launched
+  Governor::Mark mark;
   std::unordered_set<std::string> told;    // reasons that the log has had already
   std::list<megakernel::BlockCost> costs;  // one for each block size; windows point to them
 };
@@ -45,12 +49,27 @@ struct BlockCode {
   megakernel::BlockCost* cost = nullptr;  // of Kernel::costs
 };
 
+// RecentLaunch is what was found of a launch, good for another one of the same arguments while no
+// memory was allocated or freed.
+struct RecentLaunch {
+  uint64_t memory_changes = UINT64_MAX;
+  std::vector<std::byte> parameters;
+  Dim3 grid;
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  const CachedFootprint* footprint = nullptr;
+  std::vector<dro::BoundArgument> arguments;
+  std::vector<TouchedBuffer> touched;
+};
+
 // Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.
 struct Function {
   std::shared_ptr<Kernel> kernel;
   std::vector<BlockCode> codes;  // few: a program uses a kernel with one or two block sizes
   const void* image = nullptr;   // whose kernel this is, for code_unloaded()
   void* code = nullptr;          // the CUmodule or CUlibrary that it was found in
+  std::array<RecentLaunch, 4> recent;
+  size_t next_recent = 0;
 };
 
 // CodeRegistry knows loaded images and the functions found in them. Not thread-safe.

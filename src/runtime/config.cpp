@@ -54,4 +54,10 @@ Config& Config::set_check_races(bool value) {
   return *this;
 }
 
+Config& Config::set_governor(const Governor::Config& value, int64_t (*read_clock)()) {
+  governor = value;
+  clock = read_clock;
+  return *this;
+}
+
 }  // namespace sluice::runtime

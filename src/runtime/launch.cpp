@@ -36,6 +36,7 @@ int Runtime::State::launch(const LaunchCall& call) {
   const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
   window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
   handed_over_ = false;
+  if (governor_) called_ = clock_();
   try {
     return launch_locked(call);
   } catch (...) {
@@ -55,6 +56,10 @@ int Runtime::State::launch_locked(const LaunchCall& call) {
     return pass_opaque(call, number, nullptr,
                        "its code was loaded by a call that Sluice does not follow");
   }
+  way_ = governor_ ? governor_->launched(function->kernel->mark) : Governor::Way::tasks;
+  if (way_ == Governor::Way::aside) {
+    return pass_opaque(call, number, function->kernel.get(), aside_reason_);
+  }
   if (const char* reason = understand(call, *function)) {
     return pass_opaque(call, number, function->kernel.get(), reason);
   }
@@ -69,16 +74,19 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   if (races_ == nullptr && !is_worth_following(kernel)) return never_repeats;
   const analysis::KernelSignature& signature = model->signature();
   if (const char* refusal = shape_refusal(call)) return refusal;
-  if (const char* refusal = read_arguments(call, signature)) return refusal;
+  if (const char* refusal = read_parameter_block(call, signature, parameters_)) return refusal;
+  if (recall(call, function)) return nullptr;
+  read_shape(call, signature);
   const CachedFootprint& footprint = footprint_of(kernel);
   if (!footprint.opaque_reason.empty()) return footprint.opaque_reason.c_str();
   footprint_ = &footprint;
-  return bind_arguments(function, signature, footprint);
+  const char* refusal = bind_arguments(function, signature, footprint);
+  if (refusal == nullptr) remember(call, function);
+  return refusal;
 }
 
-const char* Runtime::State::read_arguments(const LaunchCall& call,
-                                           const analysis::KernelSignature& signature) {
-  if (const char* refusal = read_parameter_block(call, signature, parameters_)) return refusal;
+void Runtime::State::read_shape(const LaunchCall& call,
+                                const analysis::KernelSignature& signature) {
   shape_.grid = call.grid;
   shape_.block = call.block;
   shape_.dynamic_shared_bytes = call.dynamic_shared_bytes;
@@ -86,7 +94,6 @@ const char* Runtime::State::read_arguments(const LaunchCall& call,
   for (const analysis::ParameterSlot& slot : signature.shape_scalars) {
     shape_.shape_values.push_back(read_slot(parameters_, slot));
   }
-  return nullptr;
 }
 
 const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
@@ -94,6 +101,7 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
   if (found != kernel.footprints.end()) {
     const CachedFootprint& known = found->second;
     if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return known;
+    ++memory_changes_;               // what was remembered of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
   }
   const analysis::Footprint footprint = kernel.model->footprint(shape_);
@@ -165,58 +173,10 @@ const char* Runtime::State::bind_arguments(const Function& function,
   return nullptr;
 }
 
-const BlockCode& Runtime::State::block_code(Function& function, const LaunchCall& call) {
-  for (BlockCode& known : function.codes) {
-    if (known.block == call.block && known.dynamic_shared_bytes == call.dynamic_shared_bytes) {
-      if (known.pending) find_device_code(function, call, known);
-      return known;
-    }
-  }
-  BlockCode& fresh = function.codes.emplace_back();
-  fresh.block = call.block;
-  fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
-  fresh.cost = &function.kernel->costs.emplace_back();
-  if (backend_ != nullptr) {
-    find_device_code(function, call, fresh);
-    return fresh;
-  }
-  const Result<SluiceBlockCode> code =
-      check_ != nullptr
-          ? device_.traced_block_code(call.function, call.block, call.dynamic_shared_bytes)
-          : device_.block_code(call.function, call.block, call.dynamic_shared_bytes);
-  if (code) {
-    fresh.code = *code;
-  } else {
-    fresh.failure = code.error().line();
-  }
-  return fresh;
-}
-
-void Runtime::State::find_device_code(const Function& function, const LaunchCall& call,
-                                      BlockCode& code) {
-  const Result<const ptx::Module*> module = code_.module(function);
-  code.pending = false;
-  if (!module) {
-    code.failure = module.error().line();
-    return;
-  }
-  megakernel::WindowBackend::Answer answer =
-      backend_->find_code({.function = call.function,
-                           .code = function.code,
-                           .module = *module,
-                           .name = function.kernel->name,
-                           .block = call.block,
-                           .dynamic_shared_bytes = call.dynamic_shared_bytes},
-                          code.body);
-  code.device = std::move(answer.code);
-  code.failure = std::move(answer.reason);
-  code.pending = answer.pending;
-}
-
 int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
                                 const std::string& reason) {
   static const std::string unknown = "?";
-  close_window();
+  close_windows();
   if (kernel != nullptr) tell(*kernel, reason);
   if (check_ != nullptr) check_->count_unchecked(kernel == nullptr ? unknown : kernel->name);
   if (races_ != nullptr) races_->count_unchecked(reason);
@@ -238,34 +198,47 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
       effort_per_launch + call.grid.count() * call.block.count() / threads_per_effort;
   if (!code.failure.empty()) {
     if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
-    close_window();
+    close_windows();
     handed_over_ = true;
     return device_.launch(call);
   }
 
-  if (window_.stream() != call.stream) close_window();
-  hold(call, number, function, code);
+  if (way_ == Governor::Way::plain) return give_plainly(call, *function.kernel, code);
+  HeldStream& stream = *stream_;
+  if (!held_.open().empty()) close_related(stream, is_default_stream(call.stream));
+  hold(stream, call, number, function, code);
   // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
   // Only what follows work of its own stream is held back: that work must end first in any case,
   // and its end submits the window. Behind another stream's work a launch could wait for ever.
-  const bool at_once = stream_->outstanding_windows == 0 || window_.size() >= window_limit_ ||
+  const bool at_once = stream.outstanding == 0 || stream.window.size() >= window_limit_ ||
                        stream_is_new_ || call.stream == per_thread_stream;
-  return at_once ? submit() : 0;
+  return at_once ? submit(stream) : 0;
 }
 
-void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
+void Runtime::State::hold(HeldStream& stream, const LaunchCall& call, dro::LaunchNumber number,
                           const Function& function, const BlockCode& code) {
-  if (window_.empty()) window_ = LaunchWindow(call.stream, number);
-  window_.append(call, code.code, parameters_, touched_);
-  window_.run_on_device(code.device);
-  window_.measure(code.cost);
-  if (check_ != nullptr) window_.watch(watch(function));
+  LaunchWindow& window = stream.window;
+  if (window.empty()) {
+    window = LaunchWindow(call.stream, number);
+    held_.opened(stream);
+  }
+  window.append(call, code.code, parameters_, touched_);
+  window.skip_to(number);
+  window.run_on_device(code.device);
+  window.measure(code.cost);
+  if (governor_) {
+    LaunchWindow::Called& called = window.called();
+    if (window.size() == 1) called = {called_, {.round = governor_->round()}};
+    ++called.sample.launches;
+    called.sample.work += work_of(*function.kernel, code, call);
+  }
+  if (check_ != nullptr) window.watch(watch(function));
   handed_over_ = true;
   for (const dro::Dependence& dependence : dependences_) {
     // A master outside the window is ordered before all of it: by its stream, or as the program
     // ordered the streams.
-    if (window_.holds(dependence.master)) {
-      window_.depend_on(dependence.master, tracker_.edge_table(dependence.dro->edges));
+    if (window.holds(dependence.master)) {
+      window.depend_on(dependence.master, tracker_.edge_table(dependence.dro->edges));
     }
   }
 }
@@ -274,8 +247,8 @@ void Runtime::State::hold(const LaunchCall& call, dro::LaunchNumber number,
 void Runtime::State::find_stream(void* stream) {
   void* const legacy_stream = reinterpret_cast<void*>(1);  // CU_STREAM_LEGACY, the same as null
   const bool is_default = stream == nullptr || stream == legacy_stream;
-  const auto [entry, is_new] = streams_.try_emplace(stream);
-  stream_ = &entry->second;
+  bool is_new = false;
+  stream_ = &held_.find(stream, is_new);
   if (is_new && !is_default) stream_->number = ++streams_counted_;
   stream_is_new_ = is_new && !is_default;
 }

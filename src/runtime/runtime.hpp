@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "dro/tracker.hpp"
 #include "dro/types.hpp"
 #include "runtime/device.hpp"
+#include "runtime/governor.hpp"
 #include "runtime/kernel_model.hpp"
 #include "runtime/races/ordering.hpp"
 
@@ -28,6 +30,10 @@ struct Config {
   bool time_tasks = false;         // note in the journal when each task ran
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
   bool check_races = false;        // find races between streams; launches run one by one
+  // Step aside where plain launches are measured to be faster; nothing: never. `clock` gives
+  // nanoseconds; null: the steady clock.
+  std::optional<Governor::Config> governor;
+  int64_t (*clock)() = nullptr;
 
   Config& set_rule(dro::Rule value);
   Config& set_journal_path(std::string value);
@@ -39,6 +45,7 @@ struct Config {
   Config& set_time_tasks(bool value);
   Config& set_stress(uint32_t value);
   Config& set_check_races(bool value);
+  Config& set_governor(const Governor::Config& value, int64_t (*clock)() = nullptr);
 };
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except

@@ -7,6 +7,10 @@
 namespace sluice::runtime {
 namespace {
 
+int64_t steady_nanoseconds() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
 OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* backend,
                          uint32_t host_workers) {
   OrderLimits limits{.cache_bytes = band_cache_bytes(), .workers = host_workers};
@@ -33,14 +37,20 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       check_(config.check_footprints ? std::make_unique<FootprintCheck>(device, config.check_blocks)
                                      : nullptr),
       times_tasks_(config.time_tasks && journal != nullptr),
-      start_(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)),
+      start_(steady_nanoseconds()),
       races_(config.check_races ? std::make_unique<RaceCheck>() : nullptr),
+      clock_(config.clock != nullptr ? config.clock : steady_nanoseconds),
       journal_(std::move(journal)),
       tracker_(config.rule,
                journal_ != nullptr ? static_cast<dro::Observer*>(journal_.get()) : &warnings_),
       code_(std::move(maker)),
-      executor_(megakernel::HostExecutor::Config{}.set_workers(config.workers)),
-      planner_(order_limits(config, backend_, executor_.workers())) {}
+      executors_(config.workers),
+      planner_(order_limits(config, backend_, executors_.workers())) {
+  // What is checked must run as it was asked for.
+  const bool runs_freely = backend_ == nullptr && check_ == nullptr && races_ == nullptr &&
+                           config.rule == dro::Rule::exact && config.stress == 0;
+  if (config.governor && runs_freely) governor_.emplace(*config.governor);
+}
 
 void Runtime::State::code_loaded(void* code, const void* image) {
   const Lock lock(mutex_);
@@ -87,6 +97,7 @@ void Runtime::State::memory_allocated(uint64_t address, uint64_t bytes) {
 }
 
 void Runtime::State::add_buffer(uint64_t address, uint64_t bytes) {
+  ++memory_changes_;
   std::vector<dro::BufferId> displaced;
   const dro::BufferId buffer = memory_.allocated(address, bytes, displaced);
   for (const dro::BufferId gone : displaced) {
@@ -99,11 +110,12 @@ void Runtime::State::add_buffer(uint64_t address, uint64_t bytes) {
 void Runtime::State::memory_freed(uint64_t address) {
   const Lock lock(mutex_);
   if (passes_all()) return;
-  close_window();
+  close_windows();
   remove_buffer(address);
 }
 
 void Runtime::State::remove_buffer(uint64_t address) {
+  ++memory_changes_;
   if (const std::optional<Allocation> gone = memory_.freed(address)) {
     tracker_.buffer_destroyed(gone->buffer);
     if (races_ != nullptr) races_->buffer_destroyed(gone->buffer);
@@ -122,7 +134,7 @@ void Runtime::State::memory_written(uint64_t address, uint64_t bytes) {
 void Runtime::State::pass_through(const char* kernel, const std::string& reason) {
   const Lock lock(mutex_);
   if (passes_all()) return;
-  close_window();
+  close_windows();
   if (journal_ != nullptr) journal_->describe_launch({.kernel = kernel});
   if (races_ != nullptr) races_->count_unchecked(reason);
   tracker_.opaque_launch(++last_launch_, reason);

@@ -5,15 +5,17 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "dro/journal.hpp"
 #include "dro/tracker.hpp"
-#include "megakernel/host/host_executor.hpp"
 #include "runtime/check/footprint_check.hpp"
 #include "runtime/code_registry.hpp"
+#include "runtime/executor_pool.hpp"
+#include "runtime/held_streams.hpp"
 #include "runtime/memory_registry.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/races/race_check.hpp"
@@ -60,17 +62,14 @@ class Runtime::State {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // StreamState is what is known of a stream by its handle.
-  struct StreamState {
-    uint64_t number = 0;             // in the journal
-    size_t outstanding_windows = 0;  // given to the device and not ended
-  };
-
   // The steps of a launch (launch.cpp). `understand` fills the scratch members; it returns null,
   // or why the launch must pass through.
   int launch_locked(const LaunchCall& call);
   const char* understand(const LaunchCall& call, Function& function);
-  const char* read_arguments(const LaunchCall& call, const analysis::KernelSignature& signature);
+  void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
+  // recall() fills the scratch members from a recent launch of the same arguments, if there is one.
+  bool recall(const LaunchCall& call, const Function& function);
+  void remember(const LaunchCall& call, Function& function);
   const CachedFootprint& footprint_of(Kernel& kernel);
   const char* bind_arguments(const Function& function, const analysis::KernelSignature& signature,
                              const CachedFootprint& footprint);
@@ -84,24 +83,35 @@ class Runtime::State {
                   const std::string& reason);
   int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
   int launch_for_races(const LaunchCall& call, dro::LaunchNumber number, const Function& function);
-  void hold(const LaunchCall& call, dro::LaunchNumber number, const Function& function,
-            const BlockCode& code);
+  void hold(HeldStream& stream, const LaunchCall& call, dro::LaunchNumber number,
+            const Function& function, const BlockCode& code);
   // What the footprint check needs of the launch being held (check_ is not null).
   std::shared_ptr<megakernel::BlockRunner> watch(const Function& function);
   void write_check_records();
+
+  // What the governor asks for (pace.cpp). give_plainly() gives a launch that was followed to the
+  // device and measures it; judge() is told of each window, and each such run, that has ended.
+  uint64_t work_of(Kernel& kernel, const BlockCode& code, const LaunchCall& call) const;
+  int give_plainly(const LaunchCall& call, Kernel& kernel, const BlockCode& code);
+  void plain_done(const LaunchWindow::Called& called, HeldStream& stream);
+  void judge(Governor::Way way, const LaunchWindow::Called& called);
   void find_stream(void* stream);
   void describe(const LaunchCall& call, const std::string& kernel, const std::string& reason);
   void tell(Kernel& kernel, const std::string& reason);
 
   // The way of a window (submit.cpp).
-  // submit() gives the window to the device and returns the CUresult; close_window() keeps an
-  // error for the next launch, where the launches it belongs to have returned to the program.
-  int submit();
-  void close_window();
-  int hand_over(const std::shared_ptr<const PlannedWindow>& planned);
-  void run_window(const std::shared_ptr<const PlannedWindow>& window);
+  // submit() gives the stream's window to the device and returns the CUresult. close() keeps an
+  // error for the next launch, where the launches it belongs to have returned to the program;
+  // close_windows() does so with all streams, and close_related() with those that the device orders
+  // with `stream` unasked, and with those that hold what the launch being taken depends on.
+  int submit(HeldStream& stream);
+  void close(HeldStream& stream);
+  void close_windows();
+  void close_related(const HeldStream& stream, bool is_default);
+  int hand_over(const std::shared_ptr<const PlannedWindow>& planned, HeldStream& stream);
+  void run_window(const std::shared_ptr<const PlannedWindow>& window, HeldStream& stream);
   void run_timed(const PlannedWindow& window);
-  void window_done(void* stream, size_t launches, bool failed);
+  void window_done(const LaunchWindow& window, HeldStream& stream, bool failed);
   void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);
   void turn_off_locked() noexcept;
   bool passes_all() const { return off_ || finished_; }
@@ -114,21 +124,22 @@ class Runtime::State {
   const bool times_tasks_;
   const int64_t start_;                     // steady clock, nanoseconds
   const std::unique_ptr<RaceCheck> races_;  // null: races are not checked
+  int64_t (*const clock_)();
 
-  std::mutex mutex_;  // guards all that follows, up to executor_mutex_
+  std::mutex mutex_;  // guards all that follows but executors_
   std::condition_variable window_ended_;
   std::unique_ptr<dro::JournalWriter> journal_;  // null: none. Outlives tracker_.
   dro::WarningLog warnings_;                     // for a tracker without a journal
   dro::DependenceTracker tracker_;
   MemoryRegistry memory_;
+  uint64_t memory_changes_ = 0;  // what was remembered before the last one is void
   CodeRegistry code_;
   // Variables that launches have used, by the code that they belong to.
   std::unordered_multimap<void*, uint64_t> variables_;
-  std::unordered_map<void*, StreamState> streams_;
   uint64_t streams_counted_ = 0;
   dro::LaunchNumber last_launch_ = 0;
-  LaunchWindow window_;
-  size_t outstanding_windows_ = 0;
+  HeldStreams held_;
+  size_t outstanding_windows_ = 0;  // of all streams
   size_t outstanding_launches_ = 0;
   std::atomic<size_t> running_windows_{0};  // by the host's workers
   uint64_t windows_ended_ = 0;
@@ -139,7 +150,7 @@ class Runtime::State {
   bool handed_over_ = false;  // the launch being taken is in the window or with the driver
 
   // Of the launch being taken; members so that a repeat launch allocates nothing.
-  StreamState* stream_ = nullptr;
+  HeldStream* stream_ = nullptr;
   bool stream_is_new_ = false;
   std::vector<std::byte> parameters_;
   analysis::LaunchShape shape_;
@@ -149,9 +160,16 @@ class Runtime::State {
   std::vector<dro::Dependence> dependences_;
   const CachedFootprint* footprint_ = nullptr;
   std::string reason_;
+  int64_t called_ = 0;  // when the program called it; only where governor_ asks
+  Governor::Way way_ = Governor::Way::tasks;
 
-  std::mutex executor_mutex_;  // the device may run work of several streams at once
-  megakernel::HostExecutor executor_;
+  std::optional<Governor> governor_;  // nothing: launches always go as tasks
+  LaunchWindow::Called plain_;        // launches that are being measured as plain ones
+  int64_t following_ = 0;             // nanoseconds that following those has taken
+  int64_t last_ended_ = 0;            // when the device ended the work measured last
+  std::string aside_reason_;
+
+  ExecutorPool executors_;
   Planner planner_;  // guarded by mutex_
 };
 

@@ -1,4 +1,5 @@
 // The way of a window: planned, given to the device, run there, and followed by the next one.
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
@@ -33,22 +34,22 @@ std::string what_was_thrown() {
 
 }  // namespace
 
-int Runtime::State::submit() {
-  if (window_.empty()) return 0;
-  const std::shared_ptr<const PlannedWindow> planned = planner_.plan(window_);
+int Runtime::State::submit(HeldStream& stream) {
+  if (stream.window.empty()) return 0;
+  const std::shared_ptr<const PlannedWindow> planned = planner_.plan(stream.window);
+  held_.closed(stream);
   const size_t launches = planned->held.size();
-  StreamState& stream = streams_[planned->held.stream()];
-  ++stream.outstanding_windows;
+  ++stream.outstanding;
   ++outstanding_windows_;
   outstanding_launches_ += launches;
   int result = out_of_memory;
   try {
-    result = hand_over(planned);
+    result = hand_over(planned, stream);
   } catch (const std::bad_alloc&) {
     // The launches are still here, and may go on without a window.
   }
   if (result == 0) return 0;
-  --stream.outstanding_windows;
+  --stream.outstanding;
   --outstanding_windows_;
   outstanding_launches_ -= launches;
   // Where the device has failed it refuses launches as well, and the program is told that.
@@ -58,43 +59,62 @@ int Runtime::State::submit() {
   return 0;
 }
 
-int Runtime::State::hand_over(const std::shared_ptr<const PlannedWindow>& planned) {
+int Runtime::State::hand_over(const std::shared_ptr<const PlannedWindow>& planned,
+                              HeldStream& stream) {
   if (backend_ == nullptr) {
-    return device_.enqueue(planned->held.stream(), [this, planned] { run_window(planned); });
+    return device_.enqueue(planned->held.stream(),
+                           [this, planned, &stream] { run_window(planned, stream); });
   }
-  return backend_->submit(planned->held.stream(), {planned, &planned->tables},
-                          [this, stream = planned->held.stream(), launches = planned->held.size()](
-                              int error) { window_done(stream, launches, error != 0); });
+  return backend_->submit(
+      planned->held.stream(), {planned, &planned->tables},
+      [this, planned, &stream](int error) { window_done(planned->held, stream, error != 0); });
 }
 
-void Runtime::State::close_window() {
-  const int result = submit();
+void Runtime::State::close(HeldStream& stream) {
+  const int result = submit(stream);
   if (result != 0) deferred_error_ = result;
 }
 
+void Runtime::State::close_windows() {
+  while (!held_.open().empty())
+    close(*held_.open().front());
+}
+
+void Runtime::State::close_related(const HeldStream& stream, bool is_default) {
+  const auto is_related = [&](const HeldStream* other) {
+    return other != &stream &&
+           (is_default || is_default_stream(other->window.stream()) ||
+            std::any_of(dependences_.begin(), dependences_.end(),
+                        [&](const auto& found) { return other->window.holds(found.master); }));
+  };
+  for (;;) {
+    const auto& open = held_.open();
+    const auto related = std::find_if(open.begin(), open.end(), is_related);
+    if (related == open.end()) return;
+    close(**related);
+  }
+}
+
 // On a thread of the device, in the order of the window's stream.
-void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window) {
+void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window,
+                                HeldStream& stream) {
   bool failed = false;
   ++running_windows_;
   try {
     if (times_tasks_) {
       run_timed(*window);
     } else {
-      const std::lock_guard lock(executor_mutex_);
-      executor_.run(window->tables);
+      executors_.run(window->tables);
     }
   } catch (...) {
     failed = true;
   }
-  window_done(window->held.stream(), window->held.size(), failed);
+  window_done(window->held, stream, failed);
 }
 
 void Runtime::State::run_timed(const PlannedWindow& window) {
-  megakernel::TaskTimes times(executor_.workers());
-  {
-    const std::lock_guard lock(executor_mutex_);
-    executor_.run(window.tables, &times);
-  }
+  megakernel::TaskTimes times(executors_.workers());
+  executors_.run(window.tables, &times);
   std::vector<dro::TaskRecord> records = task_records(window, times, start_);
   const Lock lock(mutex_);
   if (journal_ == nullptr) return;  // finish() did not wait for this window
@@ -102,10 +122,11 @@ void Runtime::State::run_timed(const PlannedWindow& window) {
     journal_->note_tasks(std::move(record));
 }
 
-void Runtime::State::window_done(void* stream, size_t launches, bool failed) {
+void Runtime::State::window_done(const LaunchWindow& window, HeldStream& stream, bool failed) {
   const Lock lock(mutex_);
-  --streams_[stream].outstanding_windows;
+  const size_t launches = window.size();
   if (backend_ == nullptr) --running_windows_;
+  --stream.outstanding;
   --outstanding_windows_;
   outstanding_launches_ -= launches;
   ++windows_ended_;
@@ -115,12 +136,11 @@ void Runtime::State::window_done(void* stream, size_t launches, bool failed) {
                launches);
     deferred_error_ = launch_failed;
   }
-  if (!window_.empty() && streams_[window_.stream()].outstanding_windows == 0) {
-    try {
-      close_window();
-    } catch (...) {
-      turn_off_locked();
-    }
+  try {
+    if (governor_) judge(Governor::Way::tasks, window.called());
+    if (stream.outstanding == 0) close(stream);
+  } catch (...) {
+    turn_off_locked();
   }
   // Under the lock, since whoever waits may end the life of this object as soon as it has it.
   window_ended_.notify_all();
@@ -128,12 +148,12 @@ void Runtime::State::window_done(void* stream, size_t launches, bool failed) {
 
 void Runtime::State::flush() {
   const Lock lock(mutex_);
-  close_window();
+  close_windows();
 }
 
 void Runtime::State::wait_until_idle(Lock& lock, std::chrono::milliseconds patience) {
-  close_window();
-  const auto idle = [&] { return outstanding_windows_ == 0 && window_.empty(); };
+  close_windows();
+  const auto idle = [&] { return outstanding_windows_ == 0 && held_.open().empty(); };
   if (patience == Runtime::forever) return window_ended_.wait(lock, idle);
   uint64_t ended = windows_ended_;
   while (!window_ended_.wait_for(lock, patience, idle)) {
@@ -163,10 +183,18 @@ void Runtime::State::turn_off_locked() noexcept {
     if (!std::exchange(off_, true)) {
       log::error("a bug in Sluice: {}; from here the program runs without it", what_was_thrown());
     }
-    launch_plainly(std::exchange(window_, {}), device_);
+    while (!held_.open().empty()) {
+      HeldStream& stream = *held_.open().front();
+      held_.closed(stream);
+      launch_plainly(std::exchange(stream.window, {}), device_);
+    }
   } catch (...) {
     // Nothing is left to be done for a program without memory.
-    window_ = {};
+    while (!held_.open().empty()) {
+      HeldStream& stream = *held_.open().front();
+      held_.closed(stream);
+      stream.window = {};
+    }
   }
 }
 

@@ -22,7 +22,7 @@ std::vector<dro::TaskRecord> task_records(const PlannedWindow& window,
   std::vector<dro::TaskRecord> records(tables.slots.size());
   for (size_t i = 0; i < records.size(); ++i) {
     const megakernel::LaunchSlot& slot = tables.slots[i];
-    records[i].launch = window.held.first() + i;
+    records[i].launch = window.held.launches()[i].number;
     records[i].blocks_per_task = slot.blocks_per_task;
     records[i].tasks.resize((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
                             slot.blocks_per_task);

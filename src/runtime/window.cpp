@@ -1,5 +1,7 @@
 #include "runtime/window.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace sluice::runtime {
@@ -12,7 +14,8 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
   parameters_.resize(first);
   parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
   touched_.insert(touched_.end(), touched.begin(), touched.end());
-  launches_.push_back({.function = call.function,
+  launches_.push_back({.number = launches_.empty() ? first_ : launches_.back().number + 1,
+                       .function = call.function,
                        .grid = call.grid,
                        .block = call.block,
                        .dynamic_shared_bytes = call.dynamic_shared_bytes,
@@ -23,9 +26,24 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
 }
 
 void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {
-  SLUICE_ASSERT(holds(master) && master - first_ + 1 < launches_.size());
-  dependences_.push_back({static_cast<uint32_t>(master - first_), &edges});
+  const size_t place = find(master);
+  SLUICE_ASSERT(place + 1 < launches_.size());
+  dependences_.push_back({static_cast<uint32_t>(place), &edges});
   ++launches_.back().dependence_count;
+}
+
+size_t LaunchWindow::find(dro::LaunchNumber number) const {
+  if (launches_.empty() || number < first_ || number > launches_.back().number) {
+    return launches_.size();
+  }
+  // Where no other stream had a launch in between, numbers are places.
+  const size_t guess = number - first_;
+  if (guess < launches_.size() && launches_[guess].number == number) return guess;
+  const auto found = std::lower_bound(
+      launches_.begin(), launches_.end(), number,
+      [](const HeldLaunch& launch, dro::LaunchNumber wanted) { return launch.number < wanted; });
+  return found->number == number ? static_cast<size_t>(found - launches_.begin())
+                                 : launches_.size();
 }
 
 int launch_plainly(const LaunchWindow& window, Device& device) {

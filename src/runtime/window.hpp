@@ -13,6 +13,7 @@
 #include "megakernel/block_cost.hpp"
 #include "megakernel/layout.hpp"
 #include "runtime/device.hpp"
+#include "runtime/governor.hpp"
 
 namespace sluice::runtime {
 
@@ -24,6 +25,7 @@ struct TouchedBuffer {
 
 // HeldLaunch is one launch of a window; its arguments lie in the window's parameter bytes.
 struct HeldLaunch {
+  dro::LaunchNumber number = 0;
   void* function = nullptr;
   Dim3 grid;
   Dim3 block;
@@ -44,19 +46,29 @@ struct HeldDependence {
   const dro::EdgeTable* edges = nullptr;
 };
 
-// LaunchWindow collects launches in program order: their numbers follow each other without gaps.
-// Not thread-safe.
+// LaunchWindow collects launches of one stream in program order. Not thread-safe.
 class LaunchWindow {
  public:
   LaunchWindow() = default;
   LaunchWindow(void* stream, dro::LaunchNumber first) : stream_(stream), first_(first) {}
 
-  // append() takes a launch and copies its arguments. depend_on() makes the launch appended last
-  // wait for `master`, by its number.
+  // append() takes a launch and copies its arguments; its number is one more than the last one's.
+  // skip_to() makes it a larger one. depend_on() makes the launch appended last wait for `master`,
+  // by its number.
   void append(const LaunchCall& call, const SluiceBlockCode& code,
               std::span<const std::byte> parameters, std::span<const TouchedBuffer> touched = {});
-  bool holds(dro::LaunchNumber number) const { return number >= first_; }
+  void skip_to(dro::LaunchNumber number) { launches_.back().number = number; }
+  bool holds(dro::LaunchNumber number) const { return find(number) != launches_.size(); }
   void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
+
+  // called() is what the governor hears of the window: when the program made its first launch, and
+  // what its launches are of a sample.
+  struct Called {
+    int64_t first = 0;
+    Governor::Sample sample;
+  };
+  Called& called() { return called_; }
+  const Called& called() const { return called_; }
 
   // run_on_device() sets the code of a backend for the launch appended last.
   void run_on_device(std::shared_ptr<const megakernel::DeviceCode> code) {
@@ -84,8 +96,11 @@ class LaunchWindow {
   }
 
  private:
+  size_t find(dro::LaunchNumber number) const;  // its place; that of the end where it is not here
+
   void* stream_ = nullptr;
   dro::LaunchNumber first_ = 0;
+  Called called_;
   std::vector<HeldLaunch> launches_;
   std::vector<HeldDependence> dependences_;
   std::vector<TouchedBuffer> touched_;

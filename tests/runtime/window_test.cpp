@@ -119,7 +119,7 @@ TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
   EXPECT_EQ(program, expected);
 }
 
-TEST_F(WindowTest, ALaunchOnAnotherStreamClosesTheWindow) {
+TEST_F(WindowTest, ALaunchClosesTheWindowOfAnotherStreamThatItDependsOn) {
   start();
   program.allocate_in(*runtime);
   launch(0, stream(1));
@@ -156,6 +156,63 @@ TEST_F(WindowTest, ALaunchWithNothingBeforeItInItsStreamGoesOutAtOnce) {
   launch(2, stream(2));
   EXPECT_THAT(device.events(), ElementsAre("window 32", "window 16", "window 32"));
   device.resume();
+}
+
+TEST_F(WindowTest, EachStreamCollectsItsOwnLaunches) {
+  start();
+  PingPong other{64};
+  program.allocate_in(*runtime);
+  other.allocate_in(*runtime);
+  launch(0, stream(1));
+  ASSERT_EQ(other.launch(*runtime, kernels["step"], 0, stream(2)), 0);
+  device.wait_idle();
+  device.pause();
+  for (uint32_t t = 1; t < 9; ++t) {
+    launch(t, stream(1));
+    ASSERT_EQ(other.launch(*runtime, kernels["step"], t, stream(2)), 0);
+  }
+  // The first of each went out at once, the others wait for it side by side.
+  EXPECT_THAT(device.events(), ElementsAre("window 16", "window 32", "window 16", "window 32"));
+  device.resume();
+  device.wait_idle();
+  EXPECT_THAT(device.events(), SizeIs(6));
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 9; ++t) {
+    expected.step(t);
+  }
+  EXPECT_EQ(program, expected);
+  EXPECT_EQ(other, expected);
+}
+
+TEST_F(WindowTest, TheLegacyStreamKeepsItsPlaceAmongTheOthers) {
+  start();
+  PingPong other{64};
+  program.allocate_in(*runtime);
+  other.allocate_in(*runtime);
+  launch(0, stream(1));
+  device.wait_idle();
+  device.pause();
+  launch(1, stream(1));
+  launch(2, stream(1));
+  ASSERT_EQ(other.launch(*runtime, kernels["step"], 0), 0);
+  ASSERT_EQ(other.launch(*runtime, kernels["step"], 1), 0);
+  launch(3, stream(1));
+  runtime->flush();
+  EXPECT_THAT(device.events(), ElementsAre("window 16", "window 16", "window 16", "window 0",
+                                           "window 0", "window 16"));
+  device.resume();
+}
+
+TEST_F(WindowTest, ManyStreamsComeAndGo) {
+  start();
+  program.allocate_in(*runtime);
+  PingPong expected(64);
+  for (uint32_t t = 0; t < 2000; ++t) {
+    launch(t, stream(t + 1));
+    expected.step(t);
+  }
+  synchronise();
+  EXPECT_EQ(program, expected);
 }
 
 TEST_F(WindowTest, ThePerThreadStreamIsNeverLeftToAnotherThread) {

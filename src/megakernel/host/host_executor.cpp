@@ -161,7 +161,7 @@ void HostExecutor::State::prepare(const Window& next) {
   }
   failure = nullptr;
   failed.store(false);
-  lanes.open(next);
+  lanes.open(next, workers);
   left.store(0);
 }
 

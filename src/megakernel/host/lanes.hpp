@@ -15,9 +15,12 @@ class Lanes {
  public:
   static constexpr uint32_t no_ticket = UINT32_MAX;
 
-  // open() starts a window, while no worker is in one. Throws std::bad_alloc.
-  void open(const Window& window) {
-    tickets_ = window.lane_ends.empty() ? nullptr : window.lane_tasks.data();
+  // open() starts a window for so many workers, while none is in one. A single worker takes tickets
+  // in their order, whatever the lanes: nobody else would run what it waits for. Throws
+  // std::bad_alloc.
+  void open(const Window& window, uint32_t workers) {
+    const bool one_lane = workers == 1 || window.lane_ends.empty();
+    tickets_ = one_lane ? nullptr : window.lane_tasks.data();
     count_ = tickets_ == nullptr ? 1 : static_cast<uint32_t>(window.lane_ends.size());
     if (count_ > capacity_) {
       lanes_ = std::make_unique<Lane[]>(count_);

@@ -1,0 +1,37 @@
+// What was found of a kernel's last launches, for those that come again.
+#include "runtime/state.hpp"
+
+namespace sluice::runtime {
+
+// A program launches a kernel again with the same arguments, or with those of a few launches ago.
+bool Runtime::State::recall(const LaunchCall& call, const Function& function) {
+  for (const RecentLaunch& recent : function.recent) {
+    if (recent.memory_changes != memory_changes_ || recent.parameters != parameters_ ||
+        recent.grid != call.grid || recent.block != call.block ||
+        recent.dynamic_shared_bytes != call.dynamic_shared_bytes ||
+        !tracker_.has_footprint(recent.footprint->id)) {
+      continue;
+    }
+    footprint_ = recent.footprint;
+    arguments_ = recent.arguments;
+    touched_ = recent.touched;
+    return true;
+  }
+  return false;
+}
+
+void Runtime::State::remember(const LaunchCall& call, Function& function) {
+  // Checks need the pointers too, and a variable's place is asked for at each launch.
+  if (check_ != nullptr || races_ != nullptr || !variables_.empty()) return;
+  RecentLaunch& recent = function.recent[function.next_recent++ % function.recent.size()];
+  recent.memory_changes = memory_changes_;
+  recent.parameters = parameters_;
+  recent.grid = call.grid;
+  recent.block = call.block;
+  recent.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  recent.footprint = footprint_;
+  recent.arguments = arguments_;
+  recent.touched = touched_;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,201 @@
+// The governor compares tasks with plain launches and steps aside where they are slower; by a clock
+// that the tests turn.
+#include "runtime/governor.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using Way = Governor::Way;
+
+constexpr Governor::Config quick{
+    .first_launches = 20, .sample_launches = 2, .samples = 3, .again_launches = 50};
+
+// Phase drives a governor with launches that take so long, as tasks and plain.
+struct Phase {
+  Way launch(Governor::Mark& kernel) {
+    const Way way = governor.launched(kernel);
+    if (way == Way::aside) return way;
+    const auto verdict = governor.measured(
+        way, {governor.round(), 1, 10, way == Way::plain ? plain_time : task_time});
+    if (verdict) verdicts.push_back(*verdict);
+    return way;
+  }
+  std::string launches(int count, Governor::Mark& kernel) {
+    std::string ways;
+    for (int i = 0; i < count; ++i)
+      ways += "tpa"[static_cast<int>(launch(kernel))];
+    return ways;
+  }
+
+  Governor governor{quick};
+  int64_t task_time = 100;
+  int64_t plain_time = 100;
+  std::vector<Governor::Verdict> verdicts;
+};
+
+TEST(Governor, ComparesNothingInAShortPhase) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 1;
+  EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::plain);
+}
+
+TEST(Governor, StepsAsideWherePlainLaunchesAreFaster) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(60, kernel),
+            std::string(20, 't') + std::string(6, 'p') + std::string(34, 'a'));
+  ASSERT_EQ(phase.verdicts.size(), 1U);
+  EXPECT_TRUE(phase.verdicts[0].aside);
+  EXPECT_DOUBLE_EQ(phase.verdicts[0].plain_speed, 2.0);
+}
+
+TEST(Governor, StaysWhereTasksAreNotSlowerAndComparesEverMoreRarely) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 97;  // faster by less than it takes to be worth it
+  const std::string ways = phase.launches(400, kernel);
+  EXPECT_EQ(ways.find('a'), std::string::npos);
+  const std::string compared(6, 'p');
+  const size_t first = ways.find(compared);
+  const size_t second = ways.find(compared, first + 6);
+  const size_t third = ways.find(compared, second + 6);
+  EXPECT_EQ(first, 20U);
+  EXPECT_EQ(second - first, 6U + 50U + 6U);
+  EXPECT_EQ(third - second, 6U + 100U + 6U);
+  EXPECT_TRUE(phase.verdicts.empty());
+}
+
+TEST(Governor, ComesBackWhenTasksAreNoSlowerAnyMore) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 50;
+  phase.launches(40, kernel);
+  phase.plain_time = 100;
+  const std::string ways = phase.launches(100, kernel);
+  EXPECT_EQ(ways.back(), 't');
+  ASSERT_EQ(phase.verdicts.size(), 2U);
+  EXPECT_FALSE(phase.verdicts[1].aside);
+}
+
+TEST(Governor, AKernelThatComesLateBeginsAnotherPhase) {
+  Phase phase;
+  Governor::Mark kernel;
+  Governor::Mark other;
+  phase.plain_time = 50;
+  phase.launches(100, kernel);
+  EXPECT_EQ(phase.launches(20, other), std::string(20, 't'));
+}
+
+TEST(Governor, KernelsThatComeEarlyAreOfOnePhase) {
+  Phase phase;
+  Governor::Mark kernels[3];
+  phase.plain_time = 50;
+  std::string ways;
+  for (int i = 0; i < 40; ++i)
+    ways += phase.launches(1, kernels[i % 3]);
+  EXPECT_EQ(ways, std::string(20, 't') + std::string(6, 'p') + std::string(14, 'a'));
+}
+
+TEST(Governor, GoesByTheMiddleOfItsSamples) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.launches(20, kernel);
+  for (const int64_t time : {1, 1, 100, 100, 100, 100}) {
+    phase.plain_time = time;
+    phase.launch(kernel);
+  }
+  EXPECT_EQ(phase.launch(kernel), Way::tasks);
+}
+
+TEST(Governor, TakesNoSampleOfAnEarlierRound) {
+  Governor governor(quick);
+  Governor::Mark kernel;
+  const uint64_t before = governor.round();
+  governor.launched(kernel);
+  for (int i = 0; i < 40; ++i) {
+    governor.measured(Way::tasks, {before, 2, 10, 1000});
+    EXPECT_EQ(governor.launched(kernel), Way::tasks);
+  }
+}
+
+// A clock for a whole runtime, turned by the blocks themselves: a plain launch of the fake device
+// gives them no scratch memory.
+std::atomic<int64_t> now{0};
+std::atomic<int64_t> plain_block{0};
+int64_t read_clock() {
+  return now;
+}
+void run_slowly(const SluiceBlockLaunch*, uint32_t, uint32_t, void* scratch) {
+  now += scratch == nullptr ? plain_block.load() : 100;
+}
+
+class GovernedRuntime : public testing::RuntimeTest {
+ protected:
+  void start_governed(int64_t plain_time, const std::string& journal = {}) {
+    now = 0;
+    plain_block = plain_time;
+    kernels["unused"].run = run_slowly;
+    start(Config{}.set_workers(1).set_journal_path(journal).set_governor(quick, read_clock));
+  }
+
+  // plain_of() makes launches, waits for each, and says how many went to the device as they were.
+  int64_t plain_of(int count) {
+    const auto before = static_cast<std::ptrdiff_t>(device.events().size());
+    uint64_t pointer = 0;
+    void* parameters[] = {&pointer};
+    for (int i = 0; i < count; ++i) {
+      EXPECT_EQ(runtime->launch({.function = &kernels["unused"],
+                                 .grid = {1, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .parameters = parameters}),
+                0);
+      synchronise();
+    }
+    const std::vector<std::string> events = device.events();
+    return std::count(events.begin() + before, events.end(), "launch unused");
+  }
+};
+
+TEST_F(GovernedRuntime, GivesLaunchesToTheDeviceWherePlainOnesAreFaster) {
+  start_governed(50);
+  EXPECT_EQ(plain_of(20), 0);
+  EXPECT_EQ(plain_of(40), 40);
+  EXPECT_EQ(runtime->counters().launches, 26U);  // followed until then
+  EXPECT_EQ(plain_of(40), 34);                   // six as tasks, to compare again after 50
+}
+
+TEST_F(GovernedRuntime, OnlyMeasuresPlainLaunchesWhereTasksAreFaster) {
+  start_governed(150);
+  EXPECT_EQ(plain_of(70), 6);
+  EXPECT_EQ(runtime->counters().launches, 70U);  // also the measured ones
+}
+
+TEST_F(GovernedRuntime, SaysInTheJournalWhy) {
+  const std::string path =
+      ::testing::TempDir() + "governed-" + std::to_string(getpid()) + ".journal";
+  start_governed(50, path);
+  plain_of(30);
+  runtime->finish();
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  EXPECT_THAT(text.str(), ::testing::HasSubstr("plain launches were 2.00 x as fast as tasks"));
+  EXPECT_THAT(text.str(), ::testing::HasSubstr("plain launches were measured to be faster"));
+}
+
+}  // namespace
+}  // namespace sluice::runtime
