@@ -56,12 +56,17 @@ int Runtime::State::launch_locked(const LaunchCall& call) {
     return pass_opaque(call, number, nullptr,
                        "its code was loaded by a call that Sluice does not follow");
   }
-  way_ = governor_ ? governor_->launched(function->kernel->mark) : Governor::Way::tasks;
+  // In a phase that is left aside nothing is understood; else only what is counts in the phase.
+  const bool was_aside = std::exchange(way_, Governor::Way::tasks) == Governor::Way::aside;
+  if (was_aside) way_ = governor_->launched(function->kernel->mark);
+  if (way_ != Governor::Way::aside) {
+    if (const char* reason = understand(call, *function)) {
+      return pass_opaque(call, number, function->kernel.get(), reason);
+    }
+    if (governor_ && !was_aside) way_ = governor_->launched(function->kernel->mark);
+  }
   if (way_ == Governor::Way::aside) {
     return pass_opaque(call, number, function->kernel.get(), aside_reason_);
-  }
-  if (const char* reason = understand(call, *function)) {
-    return pass_opaque(call, number, function->kernel.get(), reason);
   }
   if (races_ != nullptr) return launch_for_races(call, number, *function);
   return take(call, number, *function);

@@ -184,6 +184,16 @@ TEST_F(GovernedRuntime, OnlyMeasuresPlainLaunchesWhereTasksAreFaster) {
   EXPECT_EQ(runtime->counters().launches, 70U);  // also the measured ones
 }
 
+TEST_F(GovernedRuntime, CountsOnlyLaunchesThatItCouldMeasure) {
+  start_governed(50);
+  for (int i = 0; i < 40; ++i) {
+    plain_of(1);
+    EXPECT_EQ(launch_plain("opaque"), 0);
+    synchronise();
+  }
+  EXPECT_EQ(runtime->counters().launches, 26U);
+}
+
 TEST_F(GovernedRuntime, SaysInTheJournalWhy) {
   const std::string path =
       ::testing::TempDir() + "governed-" + std::to_string(getpid()) + ".journal";

@@ -38,7 +38,7 @@ TEST(BlocksPerTask, IsShortWhereBlocksWereMeasuredToTakeLong) {
 }
 
 TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
-  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 1024U);
+  EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 512U);
 }
 
 TEST(BlocksPerTask, DependsOnNoMeasurementInBetween) {

@@ -201,6 +201,7 @@ TEST_F(WindowTest, TheLegacyStreamKeepsItsPlaceAmongTheOthers) {
   EXPECT_THAT(device.events(), ElementsAre("window 16", "window 16", "window 16", "window 0",
                                            "window 0", "window 16"));
   device.resume();
+  device.wait_idle();  // before the other data goes
 }
 
 TEST_F(WindowTest, ManyStreamsComeAndGo) {
