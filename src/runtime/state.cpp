@@ -74,7 +74,7 @@ void Runtime::State::code_unloaded(void* code) {
 
 void Runtime::State::context_ends(void* context) {
   Lock lock(mutex_);
-  close_window();
+  close_windows();
   if (backend_ == nullptr || finished_) return;
   wait_until_idle(lock);
   backend_->context_ends(context);
