@@ -27,4 +27,8 @@ class CacheFolder {
   const uint64_t most_bytes_;
 };
 
+// build_identity() changes with every build of the library or program that this code is linked to:
+// what another one made may be of no use.
+std::string build_identity();
+
 }  // namespace sluice

@@ -82,7 +82,7 @@ runtime::ModelMaker model_maker(const Settings& settings) {
   if (settings.analysis_cache.empty()) return maker;
   return runtime::cached_model_maker(std::move(maker),
                                      std::make_shared<const CacheFolder>(settings.analysis_cache),
-                                     runtime::build_identity());
+                                     build_identity());
 }
 
 }  // namespace

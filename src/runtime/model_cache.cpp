@@ -1,16 +1,13 @@
 #include "runtime/model_cache.hpp"
 
-#include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 #include "dro/journal_format.hpp"
 #include "dro/journal_reader.hpp"
@@ -209,19 +206,6 @@ ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolde
     }
     return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
   };
-}
-
-std::string build_identity() {
-  const int before = errno;
-  Dl_info information = {};
-  struct stat status = {};
-  const bool known = dladdr(reinterpret_cast<const void*>(&build_identity), &information) != 0 &&
-                     stat(information.dli_fname, &status) == 0;
-  const bool found = known || stat("/proc/self/exe", &status) == 0;
-  errno = before;
-  if (!found) return "unknown";
-  return fmt::format("{}.{}.{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec);
 }
 
 }  // namespace sluice::runtime

@@ -18,7 +18,4 @@ namespace sluice::runtime {
 ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
                               std::string identity);
 
-// build_identity() changes with every build of the library or program that this code is linked to.
-std::string build_identity();
-
 }  // namespace sluice::runtime

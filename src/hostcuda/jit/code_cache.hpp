@@ -8,6 +8,8 @@
 
 #include <llvm/Support/MemoryBuffer.h>
 
+#include "base/cache_folder.hpp"
+
 namespace sluice::hostcuda::jit {
 
 // CachedCode is an object file and what KernelCode says of it.
@@ -18,13 +20,12 @@ struct CachedCode {
 };
 
 // CodeCache is a folder with one file for each key. A key says all that the code depends on; a file
-// holds its key, so that no mistaken identity goes unseen, and a checksum. Files appear by being
-// renamed, so that processes side by side never see half of one; one that is damaged, of another
-// version or not the user's own counts as missing, and is replaced. Whatever fails, the code is
-// compiled instead. Thread-safe.
+// holds its key, so that no mistaken identity goes unseen, and a checksum; one that is damaged, of
+// another version or not the user's own counts as missing, and is replaced. Whatever fails, the
+// code is compiled instead. Thread-safe.
 class CodeCache {
  public:
-  explicit CodeCache(std::string folder) : folder_(std::move(folder)) {}
+  explicit CodeCache(std::string folder) : folder_(std::move(folder), most_bytes) {}
 
   // of_this_process() is the cache in SLUICE_CODE_CACHE, else in the user's cache folder
   // ($XDG_CACHE_HOME or ~/.cache)/sluice/code; nullptr where that is "off" or there is no such
@@ -40,10 +41,7 @@ class CodeCache {
   static constexpr uint64_t most_bytes = uint64_t{256} << 20;
 
  private:
-  std::string path(const std::string& key) const;
-  void drop_oldest() const;
-
-  const std::string folder_;
+  const CacheFolder folder_;
 };
 
 // compiler_identity() names this build of the compiler, LLVM, and the processor it compiles for.
