@@ -85,6 +85,15 @@ TEST(SyntaxError, InFunctions) {
             "k.ptx:3:1: expected a function, variable or directive, found 'entry'");
 }
 
+TEST(SyntaxError, InDebugSections) {
+  const std::string header = ".version 7.0\n.target sm_75\n.section .debug_str {\n";
+  EXPECT_EQ(error_of(header + "$L: .b8 1, 2\n.b32 $L-3, .debug_abbrev\n}"), "no error");
+  const std::string expected = "expected debug data, or '}' at the end of the section, found ";
+  EXPECT_EQ(error_of(header + ".b8 1;\n}"), "k.ptx:4:6: " + expected + "';'");
+  EXPECT_EQ(error_of(header + "mov.132 %r5\n}"), "k.ptx:4:4: " + expected + "'.132'");
+  EXPECT_EQ(error_of(header + ".b8 1"), "k.ptx:4:6: " + expected + "the end of the file");
+}
+
 TEST(SyntaxError, InTokens) {
   EXPECT_EQ(error_in_body(" /* open"), "k.ptx:4:2: expected '*/', found the end of the file");
   EXPECT_EQ(error_in_body(".pragma \"open"), "k.ptx:4:9: expected '\"' at the end of the string");

@@ -54,6 +54,15 @@ void parse_file(TokenStream& stream, Directive& directive) {
   }
 }
 
+// Whether a token may stand in a section: data, and the names and distances of labels.
+bool is_debug_data(const TokenStream& stream) {
+  if (stream.at(Token::Kind::number)) return true;
+  const std::string_view text = stream.peek().text;
+  if (stream.at(Token::Kind::word)) return text.front() != '%';
+  if (stream.at(Token::Kind::dotted)) return text.size() > 1 && (text[1] < '0' || text[1] > '9');
+  return stream.at(",") || stream.at(":") || stream.at("+") || stream.at("-");
+}
+
 // `.section .debug_str { $L: .b8 1,2 .b32 .debug_abbrev }`: debug data, kept as it is.
 void parse_section(TokenStream& stream, Directive& directive) {
   if (!stream.at(Token::Kind::dotted) && !stream.at(Token::Kind::word)) {
@@ -62,7 +71,7 @@ void parse_section(TokenStream& stream, Directive& directive) {
   take(stream, directive);
   if (!stream.at("{")) stream.fail("'{'");
   while (!stream.at("}")) {
-    if (stream.at(Token::Kind::end)) stream.fail("'}' at the end of the section");
+    if (!is_debug_data(stream)) stream.fail("debug data, or '}' at the end of the section");
     take(stream, directive);
   }
   take(stream, directive);
