@@ -38,12 +38,13 @@ SLUICE_PER_THREAD_FORM(cuStreamBeginCaptureToGraph, ptsz,
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
-    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *graph = nullptr;
+    // Who captures into a graph of his own need not ask for it.
+    if (graph != nullptr) *graph = nullptr;
     std::shared_ptr<Graph> captured;
     const CUresult result = end_capture(stream, &captured);
-    if (result == CUDA_SUCCESS) *graph = driver.graphs.add(std::move(captured));
-    return result;
+    if (result != CUDA_SUCCESS || graph == nullptr) return result;
+    *graph = driver.graphs.add(std::move(captured));
+    return CUDA_SUCCESS;
   });
 }
 SLUICE_PER_THREAD_FORM(cuStreamEndCapture, ptsz, (CUstream handle, CUgraph* graph), (handle, graph))

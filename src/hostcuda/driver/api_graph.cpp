@@ -37,12 +37,6 @@ CUresult give_plain_edges(CUgraphEdgeData* data, size_t count) {
   return CUDA_SUCCESS;
 }
 
-bool is_plain(const CUgraphEdgeData* data, size_t count) {
-  return data == nullptr || std::all_of(data, data + count, [](const CUgraphEdgeData& edge) {
-           return edge.from_port == 0 && edge.to_port == 0 && edge.type == 0;
-         });
-}
-
 CUresult instantiate(CUgraphExec* handle, CUgraph graph, unsigned long long flags) {
   return with_graph(graph, [&](Driver& driver, const Graph& known) -> CUresult {
     constexpr unsigned long long met = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
@@ -82,7 +76,9 @@ CUresult cuGraphDestroy(CUgraph handle) {
 CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
   return with_graph(original, [&](Driver& driver, const Graph& graph) -> CUresult {
     if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *clone = driver.graphs.add(graph.clone());
+    std::shared_ptr<Graph> copy = graph.clone();
+    if (copy == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    *clone = driver.graphs.add(std::move(copy));
     return CUDA_SUCCESS;
   });
 }

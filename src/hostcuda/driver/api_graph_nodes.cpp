@@ -259,6 +259,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
     const std::shared_ptr<Graph> known = driver.graphs.find(child);
     if (known == nullptr || known.get() == &parent) return CUDA_ERROR_INVALID_VALUE;
     const std::shared_ptr<Graph> clone = known->clone();
+    if (clone == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
     GraphNode* made = nullptr;
     const CUresult result = add_node(parent, node, after, count, clone->sequence(), &made);
     if (result == CUDA_SUCCESS) made->child = clone;

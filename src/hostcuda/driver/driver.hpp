@@ -38,6 +38,7 @@ class Driver {
   HandleTable<LoadedCode, CUlibrary> libraries;
   HandleTable<Kernel, CUfunction> kernels;
   HandleTable<Graph, CUgraph> graphs;
+  HandleTable<Condition, CUgraphConditionalHandle> conditions;
   HandleTable<GraphExec, CUgraphExec> graph_execs;
   HandleTable<Array, CUarray> arrays;
   HandleTable<Texture, CUtexObject> textures;  // and surfaces

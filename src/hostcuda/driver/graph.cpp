@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "hostcuda/driver/driver.hpp"
 #include "hostcuda/driver/handle_table.hpp"
 
 namespace sluice::hostcuda {
@@ -11,6 +12,26 @@ namespace {
 HandleTable<GraphNode, CUgraphNode>& known_nodes() {
   static auto* table = new HandleTable<GraphNode, CUgraphNode>;
   return *table;
+}
+
+// What a node does: the bodies of a conditional one are as they are now.
+SharedOperation operation_of(const GraphNode& node) {
+  if (node.bodies.empty()) return node.operation;
+  const auto& conditional = static_cast<const ConditionalOperation&>(*node.operation);
+  std::vector<SharedOperation> bodies;
+  for (const std::shared_ptr<Graph>& body : node.bodies)
+    bodies.push_back(body->sequence());
+  return std::make_shared<const ConditionalOperation>(conditional.condition(), conditional.type(),
+                                                      std::move(bodies));
+}
+
+// The program has no other way to end a conditional node's bodies.
+void drop_bodies(GraphNode& node) {
+  for (CUgraph handle : node.body_handles) {
+    if (Driver* driver = Driver::get()) driver->graphs.remove(handle);
+  }
+  node.bodies.clear();
+  node.body_handles.clear();
 }
 
 }  // namespace
@@ -38,6 +59,10 @@ Graph::~Graph() {
     known_nodes().remove(node->handle());
     node->graph = nullptr;
     node->after.clear();
+    drop_bodies(*node);
+  }
+  for (const ConditionRef& condition : conditions_) {
+    if (Driver* driver = Driver::get()) driver->conditions.remove(condition->handle());
   }
 }
 
@@ -56,6 +81,7 @@ void Graph::remove(GraphNode& node) {
     std::erase(other->after, &node);
   node.graph = nullptr;
   known_nodes().remove(node.handle());
+  drop_bodies(node);
   std::erase_if(nodes_, [&](const auto& entry) { return entry.get() == &node; });
 }
 
@@ -80,12 +106,25 @@ std::vector<GraphNode*> Graph::in_order() const {
 
 std::shared_ptr<const SequenceOperation> Graph::sequence() const {
   std::vector<SharedOperation> operations;
+  if (SharedOperation first = defaults()) operations.push_back(std::move(first));
   for (const GraphNode* node : in_order())
-    operations.push_back(node->operation);
+    operations.push_back(operation_of(*node));
   return std::make_shared<const SequenceOperation>(std::move(operations));
 }
 
+SharedOperation Graph::defaults() const {
+  std::vector<ConditionRef> assigned;
+  for (const ConditionRef& condition : conditions_) {
+    if (condition->assigns_default) assigned.push_back(condition);
+  }
+  return assigned.empty() ? nullptr
+                          : std::make_shared<const DefaultsOperation>(std::move(assigned));
+}
+
 std::shared_ptr<Graph> Graph::clone() const {
+  for (const std::shared_ptr<GraphNode>& node : nodes_) {
+    if (node->type() == CU_GRAPH_NODE_TYPE_CONDITIONAL) return nullptr;
+  }
   auto copy = std::make_shared<Graph>();
   std::unordered_map<const GraphNode*, GraphNode*> twins;
   for (const std::shared_ptr<GraphNode>& node : nodes_) {
@@ -104,7 +143,7 @@ std::shared_ptr<Graph> Graph::clone() const {
 }
 
 GraphExec::GraphExec(const Graph& graph, unsigned long long flags)
-    : flags_(flags), steps_(steps_of(graph)) {}
+    : flags_(flags), defaults_(graph.defaults()), steps_(steps_of(graph)) {}
 
 std::vector<GraphExec::Step> GraphExec::steps_of(const Graph& graph) {
   std::unordered_map<const GraphNode*, std::shared_ptr<GraphNode>> shared;
@@ -114,7 +153,7 @@ std::vector<GraphExec::Step> GraphExec::steps_of(const Graph& graph) {
   std::vector<Step> steps;
   for (const GraphNode* node : graph.in_order()) {
     numbers[node] = steps.size();
-    Step step{shared[node], {}, node->operation, node->event};
+    Step step{shared[node], {}, operation_of(*node), node->event};
     for (const GraphNode* earlier : node->after)
       step.after.push_back(numbers[earlier]);
     std::sort(step.after.begin(), step.after.end());
@@ -179,6 +218,7 @@ bool GraphExec::update(const Graph& graph) {
 SharedOperation GraphExec::sequence() {
   if (sequence_ == nullptr) {
     std::vector<SharedOperation> operations;
+    if (defaults_ != nullptr) operations.push_back(defaults_);
     for (const Step& step : steps_) {
       if (step.enabled) operations.push_back(step.operation);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostcuda/driver/conditional.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
 #include "hostcuda/driver/operation.hpp"
 #include "hostcuda/driver/stream.hpp"
@@ -27,6 +28,9 @@ struct GraphNode {
   std::shared_ptr<Event> event;   // of an event's node
   CUdeviceptr memory = 0;         // of an allocation's node, and of a free's
   GraphNode* original = nullptr;  // of a node in a clone
+  // Of a conditional node, with their handles, which the program reads where they stand.
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<CUgraph> body_handles;
 
   CUgraphNodeType type() const { return operation->node_type(); }
   CUgraphNode handle() { return reinterpret_cast<CUgraphNode>(this); }
@@ -65,10 +69,17 @@ class Graph {
   std::vector<GraphNode*> in_order() const;
   // sequence() is the whole graph as one operation.
   std::shared_ptr<const SequenceOperation> sequence() const;
+  // clone() copies the nodes; null where one is conditional, which CUDA does not copy either.
   std::shared_ptr<Graph> clone() const;
+
+  void add_condition(ConditionRef condition) { conditions_.push_back(std::move(condition)); }
+  // defaults() is what a launch begins with: conditions get their default values. Null where
+  // there is nothing to do.
+  SharedOperation defaults() const;
 
  private:
   std::vector<std::shared_ptr<GraphNode>> nodes_;
+  std::vector<ConditionRef> conditions_;
 };
 
 // GraphExec is what a CUgraphExec stands for: the graph as it was when it was instantiated, with
@@ -110,6 +121,7 @@ class GraphExec {
   std::vector<std::shared_ptr<Event>> events_of(CUgraphNodeType type) const;
 
   const unsigned long long flags_;
+  const SharedOperation defaults_;  // null where there are none
   std::vector<Step> steps_;
   SharedOperation sequence_;  // null where a step has changed
 };

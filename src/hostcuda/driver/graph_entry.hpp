@@ -36,6 +36,13 @@ CUresult with_exec(CUgraphExec handle, Body&& body) noexcept {
   });
 }
 
+// is_plain() tells edges without data: each means completion, then start, as all do here.
+inline bool is_plain(const CUgraphEdgeData* data, size_t count) {
+  return data == nullptr || std::all_of(data, data + count, [](const CUgraphEdgeData& edge) {
+           return edge.from_port == 0 && edge.to_port == 0 && edge.type == 0;
+         });
+}
+
 // nodes_of() gives the nodes of a graph that handles stand for; false where one is no node of it.
 inline bool nodes_of(const Graph& graph, const CUgraphNode* handles, size_t count,
                      std::vector<GraphNode*>* nodes) {

@@ -1,5 +1,6 @@
 #include "hostcuda/jit/device_library.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -82,6 +83,11 @@ extern "C" void sluice_device_yield() {
   sched_yield();
 }
 
+// cudaGraphSetConditional: the handle is the address of the value (driver/conditional.hpp).
+extern "C" void sluice_device_set_conditional(uint64_t handle, uint32_t value) {
+  std::atomic_ref(*reinterpret_cast<uint32_t*>(handle)).store(value);
+}
+
 template <class Function>
 void* address_of(Function* function) {
   return reinterpret_cast<void*>(function);
@@ -96,6 +102,8 @@ const std::vector<DeviceFunction>& device_functions() {
        "088488"},
       {"malloc", "sluice_device_malloc", address_of(&sluice_device_malloc), false, "88"},
       {"free", "sluice_device_free", address_of(&sluice_device_free), false, "08"},
+      {"cudaGraphSetConditional", "sluice_device_set_conditional",
+       address_of(&sluice_device_set_conditional), false, "084"},
       {"%globaltimer", "sluice_device_nanoseconds", address_of(&sluice_device_nanoseconds), false,
        "8"},
       // '@' is 16 bytes.
