@@ -70,6 +70,7 @@ void parse_section(TokenStream& stream, Directive& directive) {
   }
   take(stream, directive);
   if (!stream.at("{")) stream.fail("'{'");
+  take(stream, directive);
   while (!stream.at("}")) {
     if (!is_debug_data(stream)) stream.fail("debug data, or '}' at the end of the section");
     take(stream, directive);
