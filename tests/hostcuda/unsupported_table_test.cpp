@@ -59,6 +59,14 @@ TEST(UnsupportedTable, ListsTheDriverFunctionsThatAreMissing) {
   }
   ASSERT_GT(missing.size(), 50u);
   EXPECT_EQ(matches(section("functions"), "`(cu[A-Z]\\w*)`"), missing);
+  // Each of them is exported all the same, and refuses.
+  const Names refused = {
+#define SLUICE_UNSUPPORTED(name) #name,
+#include "hostcuda/driver/unsupported.def"
+#undef SLUICE_UNSUPPORTED
+  };
+  for (const std::string& name : missing)
+    EXPECT_TRUE(refused.contains(name)) << name;
 }
 
 TEST(UnsupportedTable, ListsTheInstructionsThatAreMissing) {
