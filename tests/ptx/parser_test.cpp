@@ -51,6 +51,14 @@ TEST(Parser, ReadsTheHeader) {
   EXPECT_EQ(module.address_size, 64u);
 }
 
+TEST(Parser, FillsTheLastRowOfAFlatInitialiser) {
+  const Module vectors = with_items(".global .v4 .b8 a[3] = {1, 2, 3, 4, 5};");
+  EXPECT_THAT(integers(variable_of(vectors)), ElementsAre(1, 2, 3, 4, 5, 0, 0, 0));
+  const Module rows = with_items(".global .u32 a[][2][2] = {1, 2, 3, 4, 5};");
+  EXPECT_THAT(integers(variable_of(rows)), ElementsAre(1, 2, 3, 4, 5, 0, 0, 0));
+  EXPECT_THAT(variable_of(rows).dimensions, ElementsAre(2u, 2u, 2u));
+}
+
 TEST(Parser, StopsAtANulAsInFatBinaries) {
   std::string text = ".version 7.0 .target sm_75 .entry k { ret; }";
   text += '\0';

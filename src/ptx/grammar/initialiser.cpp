@@ -67,6 +67,8 @@ class InitialiserParser {
       } while (stream_.accept(","));
       if (!stream_.accept("}")) stream_.fail("',' or '}'");
     }
+    // Whole rows, also where the elements stand without braces of their own.
+    pad(first + (flat.size() - first + row - 1) / row * row);
     if (extents_[level] == 0 && level == 0) return;
     uint64_t most = 0;
     if (__builtin_mul_overflow(row, extents_[level], &most)) most = ~uint64_t{0};
