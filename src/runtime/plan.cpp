@@ -4,8 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include <unistd.h>
-
 #include "megakernel/block_cost.hpp"
 
 namespace sluice::runtime {
@@ -14,7 +12,7 @@ namespace {
 // The cache is not a band's alone: other processes, and on a virtual machine other machines, have
 // their part, and half full it holds little less.
 constexpr uint64_t part_of_cache = 4;
-// Where the system does not say how large the caches are.
+// Where the system does not say how large the last level is.
 constexpr uint64_t usual_cache_bytes = uint64_t{8} << 20U;
 
 // Tasks of these lengths stay as the number of their threads makes them.
@@ -66,17 +64,8 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits&
   return static_cast<uint32_t>(wanted);
 }
 
-uint64_t band_cache_bytes() {
-  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    const long bytes = sysconf(level);
-    if (bytes > 0) return static_cast<uint64_t>(bytes) / part_of_cache;
-  }
-  return usual_cache_bytes / part_of_cache;
-}
-
-uint64_t own_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+uint64_t band_cache_bytes(uint64_t last_level) {
+  return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 
 std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {

@@ -43,10 +43,8 @@ class Planner {
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
                          uint32_t block_nanoseconds = 0);
 
-// own_cache_bytes() is the cache that a processor of this machine has for itself; 0: unknown.
-uint64_t own_cache_bytes();
-
-// band_cache_bytes() is the part of this machine's last-level cache that a band may fill.
-uint64_t band_cache_bytes();
+// band_cache_bytes() is the part that a band may fill of a last-level cache of so many bytes (0:
+// unknown).
+uint64_t band_cache_bytes(uint64_t last_level);
 
 }  // namespace sluice::runtime

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/cache_sizes.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -13,9 +15,10 @@ int64_t steady_nanoseconds() {
 
 OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* backend,
                          uint32_t host_workers) {
-  OrderLimits limits{.cache_bytes = band_cache_bytes(), .workers = host_workers};
+  const CacheSizes caches = read_cache_sizes();
+  OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last), .workers = host_workers};
   limits.stress = config.stress;
-  limits.own_cache_bytes = own_cache_bytes() * host_workers;
+  limits.own_cache_bytes = caches.own * host_workers;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;
