@@ -4,6 +4,7 @@
 #include <array>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "megakernel/block_cost.hpp"
 #include "megakernel/window_backend.hpp"
 #include "ptx/syntax.hpp"
+#include "runtime/following_budget.hpp"
 #include "runtime/footprint_cache.hpp"
 #include "runtime/governor.hpp"
 #include "runtime/kernel_model.hpp"
@@ -29,8 +31,8 @@ struct Kernel {
   std::unique_ptr<KernelModel> model;  // null: failure says why
   std::string failure;
   FootprintCache footprints;
-  uint64_t effort = 0;          // what following those launches has cost the tracker
-  uint64_t effort_allowed = 0;  // what it may cost, from what was launched
+  FollowingBudget budget;
+  std::optional<bool> is_known_to_pay;  // to follow, at this start and earlier ones
   Governor::Mark mark;
   std::unordered_set<std::string> told;    // reasons that the log has had already
   std::list<megakernel::BlockCost> costs;  // one for each block size; windows point to them

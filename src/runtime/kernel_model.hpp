@@ -17,6 +17,11 @@ class KernelModel {
   virtual ~KernelModel() = default;
   virtual const analysis::KernelSignature& signature() const = 0;
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
+
+  // has_not_paid() is whether note_not_paid() was called at this start of the program or, where
+  // that is kept, at an earlier one: following the kernel's launches cost more than it could gain.
+  virtual bool has_not_paid() const { return false; }
+  virtual void note_not_paid() {}
 };
 
 // ModelMaker makes the model of a kernel of a module, whose PTX is `text`; an error becomes the

@@ -15,19 +15,12 @@ namespace {
 // submit to it and nothing may stay behind for the device's thread.
 void* const per_thread_stream = reinterpret_cast<void*>(2);
 
-// Following launches that were not seen before costs time, which pays where they repeat or where
-// they are long. What a kernel's launches may cost is counted in the tracker's steps: so many from
-// the start, so many for each launch and so many for its threads, which is about as long as the
-// launch itself takes. Counts, unlike times, are the same in every run.
-constexpr uint64_t effort_to_start = 2'500'000;
-constexpr uint64_t effort_per_launch = 16'384;
-constexpr uint64_t threads_per_effort = 16;
 const char* const never_repeats =
     "its dependences are new at nearly every launch, so finding them costs more than it gains";
 
-bool is_worth_following(const Kernel& kernel) {
-  return kernel.effort <= effort_to_start + kernel.effort_allowed;
-}
+// How many shapes of a kernel a program may ask about before the analysis counts as following.
+constexpr size_t usual_shapes = 4;
+constexpr int64_t nanoseconds_for_a_step = 50;
 
 }  // namespace
 
@@ -76,7 +69,7 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   Kernel& kernel = *function.kernel;
   KernelModel* model = code_.model(function);
   if (model == nullptr) return kernel.failure.c_str();
-  if (races_ == nullptr && !is_worth_following(kernel)) return never_repeats;
+  if (races_ == nullptr && !may_follow(kernel, call)) return never_repeats;
   const analysis::KernelSignature& signature = model->signature();
   if (const char* refusal = shape_refusal(call)) return refusal;
   if (const char* refusal = read_parameter_block(call, signature, parameters_)) return refusal;
@@ -88,6 +81,18 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   const char* refusal = bind_arguments(function, signature, footprint);
   if (refusal == nullptr) remember(call, function);
   return refusal;
+}
+
+bool Runtime::State::may_follow(Kernel& kernel, const LaunchCall& call) {
+  if (governor_ && !kernel.is_known_to_pay.has_value()) {
+    kernel.is_known_to_pay = !kernel.model->has_not_paid();
+    if (!*kernel.is_known_to_pay) kernel.budget.spend(2 * following_limits_.to_start);
+  }
+  if (kernel.budget.allows(following_limits_)) return true;
+  if (!governor_) return false;
+  if (std::exchange(kernel.is_known_to_pay, false) == true) kernel.model->note_not_paid();
+  kernel.budget.earn(following_limits_, call.grid.count() * call.block.count());
+  return false;
 }
 
 void Runtime::State::read_shape(const LaunchCall& call,
@@ -109,7 +114,11 @@ const CachedFootprint& Runtime::State::footprint_of(Kernel& kernel) {
     ++memory_changes_;               // what was remembered of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
   }
+  const bool is_counted = governor_ && kernel.footprints.size() >= usual_shapes;
+  const int64_t asked = is_counted ? clock_() : 0;
   const analysis::Footprint footprint = kernel.model->footprint(shape_);
+  if (is_counted)
+    kernel.budget.spend(static_cast<uint64_t>(clock_() - asked) / nanoseconds_for_a_step);
   CachedFootprint cached;
   cached.opaque_reason = footprint.opaque_reason;
   if (!footprint.opaque()) {
@@ -198,9 +207,8 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   dependences_.clear();
   const uint64_t effort_before = tracker_.effort();
   tracker_.launch({number, footprint_->id, arguments_}, dependences_);
-  function.kernel->effort += tracker_.effort() - effort_before;
-  function.kernel->effort_allowed +=
-      effort_per_launch + call.grid.count() * call.block.count() / threads_per_effort;
+  function.kernel->budget.spend(tracker_.effort() - effort_before);
+  function.kernel->budget.earn(following_limits_, call.grid.count() * call.block.count());
   if (!code.failure.empty()) {
     if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
     close_windows();

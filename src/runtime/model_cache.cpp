@@ -118,7 +118,15 @@ class CachedModel final : public KernelModel {
     return answer;
   }
 
+  bool has_not_paid() const override {
+    const std::optional<std::string> text = source_.folder->load(note_name());
+    return text && lines_of(*text).size() == 1;
+  }
+  void note_not_paid() override { source_.folder->store(note_name(), dro::sealed("{}") + "\n"); }
+
  private:
+  std::string note_name() const { return name_of(source_.key + "not paid"); }
+
   void load(const analysis::LaunchShape& first) {
     name_ = name_of(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);

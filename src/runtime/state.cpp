@@ -52,7 +52,10 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
   // What is checked must run as it was asked for.
   const bool runs_freely = backend_ == nullptr && check_ == nullptr && races_ == nullptr &&
                            config.rule == dro::Rule::exact && config.stress == 0;
-  if (config.governor && runs_freely) governor_.emplace(*config.governor);
+  if (config.governor && runs_freely) {
+    governor_.emplace(*config.governor);
+    following_limits_ = FollowingBudget::governed;
+  }
 }
 
 void Runtime::State::code_loaded(void* code, const void* image) {

@@ -66,6 +66,8 @@ class Runtime::State {
   // or why the launch must pass through.
   int launch_locked(const LaunchCall& call);
   const char* understand(const LaunchCall& call, Function& function);
+  // may_follow() is whether following the kernel's launches has not cost more than they allow.
+  bool may_follow(Kernel& kernel, const LaunchCall& call);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
   // recall() fills the scratch members from a recent launch of the same arguments, if there is one.
   bool recall(const LaunchCall& call, const Function& function);
@@ -163,6 +165,7 @@ class Runtime::State {
   int64_t called_ = 0;  // when the program called it; only where governor_ asks
   Governor::Way way_ = Governor::Way::tasks;
 
+  FollowingBudget::Limits following_limits_;
   std::optional<Governor> governor_;  // nothing: launches always go as tasks
   LaunchWindow::Called plain_;        // launches that are being measured as plain ones
   int64_t following_ = 0;             // nanoseconds that following those has taken

@@ -194,6 +194,47 @@ TEST_F(GovernedRuntime, CountsOnlyLaunchesThatItCouldMeasure) {
   EXPECT_EQ(runtime->counters().launches, 26U);
 }
 
+// launch_new_steps() makes launches of which each second has another size than all before it. By
+// the clock of these tests it takes the analysis 5 ms to say what one of them touches.
+constexpr uint32_t new_steps = 30;
+int64_t launch_new_steps(testing::FakeKernels& kernels, testing::FakeDevice& device,
+                         Runtime& runtime) {
+  kernels["step"].footprint = [](const analysis::LaunchShape& shape) {
+    now += 5'000'000;
+    return testing::step_footprint(shape);
+  };
+  std::vector<testing::PingPong> programs;
+  for (uint32_t i = 1; i <= new_steps; ++i)
+    programs.emplace_back(i * testing::cells_per_block);
+  for (testing::PingPong& program : programs) {
+    program.allocate_in(runtime);
+    for (uint32_t t = 0; t < 2; ++t)
+      EXPECT_EQ(program.launch(runtime, kernels["step"], t), 0);
+  }
+  runtime.flush();
+  device.wait_idle();
+  const std::vector<std::string> events = device.events();
+  return std::count(events.begin(), events.end(), "launch step");
+}
+
+TEST_F(GovernedRuntime, FollowsNoLaunchesThatAreNewEachTime) {
+  start(Config{}.set_governor({}, read_clock));
+  EXPECT_GT(launch_new_steps(kernels, device, *runtime), new_steps);
+  EXPECT_TRUE(kernels["step"].has_not_paid);
+}
+
+TEST_F(GovernedRuntime, FollowsNoneOfThemAtTheNextStart) {
+  kernels["step"].has_not_paid = true;
+  start(Config{}.set_governor({}, read_clock));
+  EXPECT_EQ(launch_new_steps(kernels, device, *runtime), 2 * new_steps);
+}
+
+TEST_F(GovernedRuntime, FollowsThemForLongerWhereNothingGoverns) {
+  start();
+  EXPECT_EQ(launch_new_steps(kernels, device, *runtime), 0);
+  EXPECT_FALSE(kernels["step"].has_not_paid);
+}
+
 TEST_F(GovernedRuntime, SaysInTheJournalWhy) {
   const std::string path =
       ::testing::TempDir() + "governed-" + std::to_string(getpid()) + ".journal";

@@ -71,6 +71,14 @@ TEST_F(ModelCacheTest, ASecondStartNeitherMakesTheModelNorAnalyses) {
   EXPECT_EQ(asked(), 2);
 }
 
+TEST_F(ModelCacheTest, ALaterStartKnowsThatAKernelHasNotPaid) {
+  EXPECT_FALSE(start()->has_not_paid());
+  start()->note_not_paid();
+  EXPECT_TRUE(start()->has_not_paid());
+  EXPECT_FALSE(start("unused")->has_not_paid());
+  EXPECT_FALSE(start("step", "build 2")->has_not_paid());
+}
+
 TEST_F(ModelCacheTest, WhereShapesComeInAnotherOrderTheModelHearsOfAll) {
   {
     const auto model = start();
