@@ -54,6 +54,7 @@ const std::vector<Theme>& themes() {
       {"indirection", indirection_cases},
       {"integers", integer_cases},
       {"loops", loop_cases},
+      {"matrices", matrix_cases},
       {"polynomial", polynomial_cases},
       {"quasi_affine", quasi_affine_cases},
       {"spaces", space_cases},

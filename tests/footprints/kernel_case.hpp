@@ -98,6 +98,7 @@ std::vector<KernelCase> guard_cases();
 std::vector<KernelCase> indirection_cases();
 std::vector<KernelCase> integer_cases();
 std::vector<KernelCase> loop_cases();
+std::vector<KernelCase> matrix_cases();
 std::vector<KernelCase> polynomial_cases();
 std::vector<KernelCase> quasi_affine_cases();
 std::vector<KernelCase> space_cases();
