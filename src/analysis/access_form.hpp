@@ -35,6 +35,19 @@ struct Touch {
   uint32_t line = 0;      // of the PTX
 };
 
+// TouchKind is what touches must have in common to be described together.
+struct TouchKind {
+  uint32_t slot = 0;
+  bool reads = false;
+  bool writes = false;
+  bool may_only = false;
+  friend auto operator<=>(const TouchKind&, const TouchKind&) = default;
+};
+
+inline TouchKind kind_of(const Touch& touch) {
+  return {touch.slot, touch.reads, touch.writes, touch.may_only};
+}
+
 // UnknownValue says where a value comes from that is not known before the kernel runs.
 struct UnknownValue {
   std::string source;  // "loaded from memory"

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <isl/constraint.h>
@@ -67,8 +67,8 @@ class PollyReader {
       unite_statement();
     }
     for (auto& [kind, group] : groups_) {
-      PlacedTouch together{group.touch, by_block(coalesced(group.bytes)), true,
-                           std::get<bool>(kind), group.reason};
+      PlacedTouch together{group.touch, by_block(coalesced(group.bytes)), true, kind.second,
+                           group.reason};
       placed.touches.push_back(std::move(together));
     }
     if (isl_ctx_last_error(scop_.getIslCtx().get()) != isl_error_none) {
@@ -127,12 +127,7 @@ class PollyReader {
     isl::set bytes;
     std::string reason;
   };
-  using Kind = std::tuple<uint32_t, int, bool>;  // slot, what the touch does, certain
-
-  static Kind kind_of(const Touch& touch, bool certain) {
-    return {touch.slot, int(touch.reads) + 2 * int(touch.writes) + 4 * int(touch.may_only),
-            certain};
-  }
+  using Kind = std::pair<TouchKind, bool>;  // whether it is certain
 
   void read(polly::ScopStmt& statement, polly::MemoryAccess& access, StoreInst& store,
             const std::vector<TouchesOfPlace>& place, PlacedTouches& placed) {
@@ -157,7 +152,7 @@ class PollyReader {
       placed.touches.push_back({number, far_bytes(at, touches.bytes), true, certain, reason});
       return;
     }
-    const Kind kind = kind_of(form_.touches[number], certain);
+    const Kind kind = {kind_of(form_.touches[number]), certain};
     groups_.try_emplace(kind, Group{number, {}, reason});
     const isl::map bytes = spread(at, touches.bytes);
     isl::map& together = of_statement_[kind];

@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <llvm/IR/InstIterator.h>
@@ -37,12 +37,8 @@ std::optional<Sloped> sloped(const StoreInst& store, const TouchesOfPlace& touch
   return result;
 }
 
-// Moving is how a touch moves with the block: its slot, what it does, and the slope.
-using Moving = std::tuple<uint32_t, int, std::array<int64_t, 3>>;
-
-Moving moving(const Touch& touch, const std::array<int64_t, 3>& slope) {
-  return {touch.slot, int(touch.reads) + 2 * int(touch.writes) + 4 * int(touch.may_only), slope};
-}
+// Moving is touches of a kind that move alike with the block.
+using Moving = std::pair<TouchKind, std::array<int64_t, 3>>;
 
 struct Gathered {
   uint32_t touch = 0;
@@ -95,7 +91,7 @@ PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const
         continue;
       }
       auto [gathered, is_new] =
-          ranges.try_emplace(moving(form.touches[touches.touch], range->slope));
+          ranges.try_emplace({kind_of(form.touches[touches.touch]), range->slope});
       if (is_new) gathered->second = {touches.touch, reason(), {}};
       auto& spans = gathered->second.spans;
       spans.insert(spans.end(), range->spans.begin(), range->spans.end());
@@ -103,8 +99,8 @@ PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const
   }
   for (auto& [how, gathered] : ranges) {
     join(gathered.spans);
-    const auto bytes = sloped_bytes(context, std::get<2>(how),
-                                    coarsened(gathered.spans, most_spans_of_a_kind), family);
+    const auto bytes =
+        sloped_bytes(context, how.second, coarsened(gathered.spans, most_spans_of_a_kind), family);
     placed.touches.push_back({gathered.touch, bytes, false, false, gathered.reason});
   }
   add_any_byte(kernel, form, placed);

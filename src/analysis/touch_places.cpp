@@ -109,15 +109,12 @@ class Displacer {
   ScalarEvolution& evolution_;
 };
 
-bool same_kind(const Touch& a, const Touch& b) {
-  return a.slot == b.slot && a.reads == b.reads && a.writes == b.writes && a.may_only == b.may_only;
-}
-
 void add(TouchPlace& place, const AccessForm& form, uint32_t number, int64_t first) {
   const Touch& touch = form.touches[number];
-  const auto known = std::find_if(
-      place.touches.begin(), place.touches.end(),
-      [&](const TouchesOfPlace& other) { return same_kind(form.touches[other.touch], touch); });
+  const auto known =
+      std::find_if(place.touches.begin(), place.touches.end(), [&](const TouchesOfPlace& other) {
+        return kind_of(form.touches[other.touch]) == kind_of(touch);
+      });
   TouchesOfPlace& touches = known != place.touches.end()
                                 ? *known
                                 : place.touches.emplace_back(TouchesOfPlace{number, {}});
