@@ -13,6 +13,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
+#include "base/floor_divide.hpp"
 #include "byte_collector.hpp"
 
 namespace sluice::analysis::random {
@@ -24,14 +25,10 @@ using runtime::ByteRuns;
 using Constraint = Piece::Constraint;
 
 constexpr int64_t infinite = int64_t{1} << 60;
+// A step goes once over the constraints: narrowing alone can take as many as a domain has values.
 constexpr uint64_t most_steps_of_a_piece = 50'000;
+constexpr uint64_t most_steps_of_a_byte = 2'000;  // isl decides what takes more
 constexpr size_t byte_variable = 3;
-
-int64_t floor_divide(Wide a, Wide b) {
-  Wide quotient = a / b;
-  if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
-  return int64_t(quotient);
-}
 
 // Search lists the bytes of one block in one piece. Domains are narrowed by every constraint until
 // nothing changes, then the smallest is split.
@@ -77,8 +74,9 @@ class Search {
     for (size_t i = 0; i < a.size(); ++i) {
       Domain& domain = domains[i];
       if (a[i] == 0 || domain.low == domain.high) continue;
-      const Wide others = most - Wide(a[i]) * (a[i] > 0 ? domain.high : domain.low);
-      if (others > infinite || others < -infinite) continue;
+      const Wide sum = most - Wide(a[i]) * (a[i] > 0 ? domain.high : domain.low);
+      if (sum > infinite || sum < -infinite) continue;
+      const auto others = static_cast<int64_t>(sum);
       if (a[i] > 0) {
         const int64_t low = -floor_divide(others, a[i]);
         changed |= low > domain.low;
@@ -94,9 +92,9 @@ class Search {
   }
 
   End search(Domains domains) {
-    if (steps_ == 0) return End::too_long;
-    --steps_;
     for (bool changed = true; changed;) {
+      if (steps_ == 0) return End::too_long;
+      --steps_;
       changed = false;
       for (const Constraint& constraint : piece_.constraints) {
         if (!narrow(constraint, domains, changed)) return End::done;
@@ -229,7 +227,7 @@ std::array<int64_t, 3> RelationBytes::position(size_t block) const {
 bool RelationBytes::contains(size_t block, int64_t byte) const {
   bool is_decided = true;
   for (const Piece& piece : pieces_) {
-    uint64_t steps = most_steps_of_a_piece;
+    uint64_t steps = most_steps_of_a_byte;
     const std::optional<bool> found = Search(piece, steps).contains(position(block), byte);
     if (found == true) return true;
     is_decided = is_decided && found.has_value();
