@@ -27,7 +27,7 @@ void add_explain_command(CLI::App& app, int* status);
 void add_footprints_command(CLI::App& app, int* status);
 
 // mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` or check where the
-// user left it out: options behind the program are the program's own.
-void mark_program(std::vector<std::string>& arguments);
+// user left it out: options behind the program are the program's own. `app` has these commands.
+void mark_program(const CLI::App& app, std::vector<std::string>& arguments);
 
 }  // namespace sluice::tools

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   sluice::tools::add_footprints_command(app, &status);
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
-    sluice::tools::mark_program(arguments);
+    sluice::tools::mark_program(app, arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {

@@ -146,18 +146,19 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void mark_program(std::vector<std::string>& arguments) {
+void mark_program(const CLI::App& app, std::vector<std::string>& arguments) {
   if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return;
+  const CLI::App* const command = app.get_subcommand(arguments.front());
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") return;
-    if (argument == "--device" || argument == "--journal" || argument == "--dependence" ||
-        argument == "--megakernel" || argument == "--error-exitcode") {
-      ++i;  // its value
-    } else if (!argument.starts_with("-")) {
+    if (!argument.starts_with("-")) {
       arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i), "--");
       return;
     }
+    const CLI::Option* const option = command->get_option_no_throw(argument);
+    const bool takes_value = option != nullptr && option->get_items_expected_min() > 0;
+    if (takes_value) ++i;
   }
 }
 

@@ -103,5 +103,12 @@ TEST(Run, GivesTheProgramsExitStatusAndArguments) {
   EXPECT_EQ(echoed.errors, "");
 }
 
+TEST(Run, NeedsNoMarkBeforeTheProgramWhateverOptionsHaveValues) {
+  const Outcome echoed = run({build_path("bin/sluice"), "run", "--off", "--check-blocks", "8",
+                              "--device", "cpu", "--dependence", "exact", "echo", "--off", "8"});
+  EXPECT_EQ(echoed.output, "--off 8\n");
+  EXPECT_EQ(echoed.errors, "");
+}
+
 }  // namespace
 }  // namespace sluice::e2e
