@@ -23,6 +23,7 @@
 
 #include "analysis/choices.hpp"
 #include "analysis/divisions.hpp"
+#include "analysis/isl_allowance.hpp"
 #include "analysis/legibility.hpp"
 #include "base/assert.hpp"
 
@@ -30,6 +31,8 @@ namespace sluice::analysis {
 namespace {
 
 using namespace llvm;
+
+constexpr uint64_t most_allocations_of_a_model = 400'000;
 
 // Polly's switches are options of the command line; they are set once, without parsing one.
 void set_polly_options() {
@@ -180,14 +183,22 @@ void Passes::specialise(llvm::Function& function) {
 }
 
 polly::Scop* Passes::scop(llvm::Function& function) {
-  auto& scops = managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
-  for (auto& [region, scop] : scops) {
+  polly::ScopInfo* scops = nullptr;
+  took_too_long_ = !run_within(most_allocations_of_a_model, [&] {
+    scops = &managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
+  });
+  if (took_too_long_) {
+    clear();
+    return nullptr;
+  }
+  for (auto& [region, scop] : *scops) {
     if (scop && region->isTopLevelRegion()) return scop.get();
   }
   return nullptr;
 }
 
 std::string Passes::refusal(llvm::Function& function) {
+  if (took_too_long_) return "a model of the whole function takes too long";
   auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
   auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
   const polly::RejectLog* log = detection.lookupRejectionLog(regions.getTopLevelRegion());

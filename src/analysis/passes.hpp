@@ -30,8 +30,8 @@ class Passes {
   // evolution and Polly read best, using the `range` attributes of the arguments.
   void specialise(llvm::Function& function);
 
-  // scop() is Polly's model of the whole function, or nullptr where it has none. It lives until
-  // clear().
+  // scop() is Polly's model of the whole function, or nullptr where it has none or would take too
+  // long. It lives until clear(); where there is none, results of other analyses may be gone.
   polly::Scop* scop(llvm::Function& function);
 
   // refusal() is why scop() is none, in Polly's own words.
@@ -44,6 +44,7 @@ class Passes {
  private:
   struct Managers;
   std::unique_ptr<Managers> managers_;
+  bool took_too_long_ = false;  // the last scop()
 };
 
 }  // namespace sluice::analysis

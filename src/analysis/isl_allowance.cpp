@@ -1,0 +1,61 @@
+#include "analysis/isl_allowance.hpp"
+
+#include <csetjmp>
+#include <cstddef>
+
+#include "base/assert.hpp"
+
+struct isl_ctx;
+
+namespace {
+
+struct Allowance {
+  uint64_t left = 0;
+  std::jmp_buf end;
+};
+
+thread_local Allowance* current = nullptr;
+
+void spend() {
+  if (current == nullptr || current->left-- > 0) return;
+  std::longjmp(current->end, 1);
+}
+
+}  // namespace
+
+extern "C" {
+
+// The names are the linker's (ld --wrap).
+void* __real_isl_malloc_or_die(isl_ctx* context, size_t bytes);
+void* __real_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
+void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes);
+void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
+
+void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes) {
+  spend();
+  return __real_isl_malloc_or_die(context, bytes);
+}
+
+void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes) {
+  spend();
+  return __real_isl_calloc_or_die(context, count, bytes);
+}
+
+}  // extern "C"
+
+namespace sluice::analysis {
+
+bool run_within(uint64_t allocations, llvm::function_ref<void()> work) {
+  SLUICE_ASSERT(current == nullptr);
+  Allowance allowance{allocations, {}};
+  if (setjmp(allowance.end) != 0) {
+    current = nullptr;
+    return false;
+  }
+  current = &allowance;
+  work();
+  current = nullptr;
+  return true;
+}
+
+}  // namespace sluice::analysis
