@@ -28,8 +28,12 @@ extern "C" {
 // The names are the linker's (ld --wrap).
 void* __real_isl_malloc_or_die(isl_ctx* context, size_t bytes);
 void* __real_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
+void __real_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
+                             int line);
 void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes);
 void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
+void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
+                             int line);
 
 void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes) {
   spend();
@@ -39,6 +43,12 @@ void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes) {
 void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes) {
   spend();
   return __real_isl_calloc_or_die(context, count, bytes);
+}
+
+void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
+                             int line) {
+  if (current != nullptr) std::longjmp(current->end, 1);
+  __real_isl_handle_error(context, error, message, file, line);
 }
 
 }  // extern "C"

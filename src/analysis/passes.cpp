@@ -184,10 +184,10 @@ void Passes::specialise(llvm::Function& function) {
 
 polly::Scop* Passes::scop(llvm::Function& function) {
   polly::ScopInfo* scops = nullptr;
-  took_too_long_ = !run_within(most_allocations_of_a_model, [&] {
+  gave_up_ = !run_within(most_allocations_of_a_model, [&] {
     scops = &managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
   });
-  if (took_too_long_) {
+  if (gave_up_) {
     clear();
     return nullptr;
   }
@@ -198,7 +198,7 @@ polly::Scop* Passes::scop(llvm::Function& function) {
 }
 
 std::string Passes::refusal(llvm::Function& function) {
-  if (took_too_long_) return "a model of the whole function takes too long";
+  if (gave_up_) return "a model of the whole function takes too long, or meets an error of isl's";
   auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
   auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
   const polly::RejectLog* log = detection.lookupRejectionLog(regions.getTopLevelRegion());

@@ -44,7 +44,7 @@ class Passes {
  private:
   struct Managers;
   std::unique_ptr<Managers> managers_;
-  bool took_too_long_ = false;  // the last scop()
+  bool gave_up_ = false;  // the last scop()
 };
 
 }  // namespace sluice::analysis

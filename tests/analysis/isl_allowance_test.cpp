@@ -39,6 +39,17 @@ TEST(IslAllowance, GivesUpWorkThatDoesNotEnd) {
   EXPECT_TRUE(run_within(100'000, [] { EXPECT_TRUE(counts_to_ten()); }));
 }
 
+TEST(IslAllowance, GivesUpWorkThatMeetsAnError) {
+  bool has_ended = false;
+  EXPECT_FALSE(run_within(100'000, [&] {
+    isl_ctx* const context = isl_ctx_alloc();
+    isl_set_free(isl_set_intersect(isl_set_read_from_str(context, "{ [i] }"),
+                                   isl_set_read_from_str(context, "{ [i, j] }")));
+    has_ended = true;
+  }));
+  EXPECT_FALSE(has_ended);
+}
+
 TEST(IslAllowance, CountsOnlyWhatIsAskedWithin) {
   for (int i = 0; i < 100; ++i)
     ASSERT_TRUE(counts_to_ten());
