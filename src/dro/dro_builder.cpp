@@ -12,7 +12,8 @@
 namespace sluice::dro {
 namespace {
 
-constexpr unsigned long composing_budget = 20'000'000;  // isl operations: some seconds
+constexpr unsigned long composing_budget =
+    200'000;  // isl operations: a quarter of a second, mostly
 
 // listing_steps bounds the search for the edges of one hazard in listed bytes; what takes more is
 // left to isl, which is quicker where many blocks meet many.
@@ -20,6 +21,7 @@ constexpr size_t listing_steps = size_t{1} << 20;
 
 // What a pair costs that isl composes, and one whose bytes are listed, beside its lists.
 constexpr uint64_t effort_of_isl = 100'000;
+constexpr uint64_t effort_of_giving_up = 10'000'000;
 constexpr uint64_t effort_of_lists = 512;
 
 uint64_t sides(const Dim3& grid) {
@@ -119,6 +121,7 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
       retire(context_, next.buffers[i], later, retiring);
     }
     if (!host && !meetings.empty()) find_edges(pair, meetings, result);
+    if (budget.is_spent()) effort_ += effort_of_giving_up;
   }
   const auto writes_live = [](const LiveBytes& live) { return !live.writes.empty(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&

@@ -37,6 +37,9 @@ class IslContext {
     Budget(const Budget&) = delete;
     Budget& operator=(const Budget&) = delete;
 
+    // is_spent() says that some computation has failed for it.
+    bool is_spent() const { return isl_ctx_last_error(context_.context_) == isl_error_quota; }
+
    private:
     IslContext& context_;
   };

@@ -64,5 +64,21 @@ TEST(Coalesced, StaysInsideABudgetThatStands) {
   EXPECT_EQ(isl_ctx_get_max_operations(context.get().get()), 10u);
 }
 
+TEST(IslBudget, IsSpentByAComputationThatAsksForMore) {
+  IslContext context;
+  const auto image_is_empty = [&context] {
+    const isl::set bytes = isl::map(context.get(), stencil_reads).range();
+    return yes(bytes.is_empty());
+  };
+  {
+    const IslContext::Budget budget(context, 10);
+    image_is_empty();
+    EXPECT_TRUE(budget.is_spent());
+  }
+  const IslContext::Budget budget(context, 1'000'000);
+  EXPECT_FALSE(image_is_empty());
+  EXPECT_FALSE(budget.is_spent());
+}
+
 }  // namespace
 }  // namespace sluice::dro
