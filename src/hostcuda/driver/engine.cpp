@@ -100,17 +100,20 @@ StreamQueue* Engine::pop_ready() {
   return nullptr;
 }
 
-// provide_thread() sees to it that ready work finds a thread.
+// provide_thread() sees to it that ready work finds a thread. Whoever looks for work takes one
+// piece of it, and counts as looking until it wakes: work of another stream, which the first may
+// wait for, needs a thread of its own.
 void Engine::provide_thread(Lock& lock) {
   const size_t ready = ready_count_.load();
   // One that spins sees the work by itself.
   const size_t spinners = somebody_spins_ ? 1 : 0;
   if (ready <= spinners) return;
-  if (looking_ > spinners) {
+  if (looking_ >= ready) {
     lock.unlock();
     work_is_ready_.notify_one();
     return;
   }
+  if (looking_ > spinners) work_is_ready_.notify_one();
   if (threads_ - calling_program_ >= most_computing_ || threads_ >= most_threads) return;
   ++threads_;
   try {

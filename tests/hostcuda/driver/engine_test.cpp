@@ -1,6 +1,7 @@
 #include "hostcuda/driver/engine.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -160,6 +161,26 @@ TEST(Engine, ServesManyThreadsWithStreamsOfTheirOwn) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(sum.load(), 1200);
+}
+
+// The one idle thread takes the waiting work; it may still be asleep when the other work comes.
+TEST(Engine, RunsWorkThatOtherWorkOfTheDeviceWaitsFor) {
+  Engine& engine = make_engine();
+  const Queue waiting = make_queue(QueueKind::non_blocking);
+  const Queue setting = make_queue(QueueKind::non_blocking);
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_EQ(engine.wait(engine.submit(waiting, [] {})), CUDA_SUCCESS);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // idle threads sleep by then
+    std::promise<void> flag;
+    std::future<void> is_set = flag.get_future();
+    std::atomic<bool> seen{false};
+    const Ticket waiter = engine.submit(waiting, [&] {
+      seen = is_set.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    });
+    const Ticket setter = engine.submit(setting, [&] { flag.set_value(); });
+    EXPECT_EQ(engine.wait({waiter, setter}), CUDA_SUCCESS);
+    ASSERT_TRUE(seen.load());
+  }
 }
 
 TEST(Engine, KnowsItsThreads) {
