@@ -17,9 +17,6 @@ constexpr uint64_t most_listed_blocks = 8192;
 constexpr size_t most_listed_steps = size_t{1} << 18;
 constexpr size_t most_listed_runs = size_t{1} << 18;
 
-// So many templates are too many where their footprints are gone.
-constexpr size_t most_templates = 1024;
-
 void append_shifted(std::vector<ByteRun>& runs, const std::vector<ByteRun>& more, uint64_t offset) {
   const auto shift = static_cast<int64_t>(offset);
   for (const ByteRun& run : more)
@@ -69,7 +66,6 @@ BufferAccess listed_access(uint32_t blocks, BufferRuns runs) {
 
 Result<std::shared_ptr<AccessTemplate>> LaunchTable::template_of(
     const analysis::Footprint& footprint, const std::string& relation) {
-  if (footprint.symbols.empty()) return AccessTemplate::read(context_, relation, {});
   // The symbols' names belong to the key: a template numbers them.
   std::string key = relation;
   for (const analysis::Symbol& symbol : footprint.symbols)
@@ -79,8 +75,9 @@ Result<std::shared_ptr<AccessTemplate>> LaunchTable::template_of(
   }
   auto made = AccessTemplate::read(context_, relation, footprint.symbols);
   if (!made) return made;
-  if (templates_.size() > most_templates) {
+  if (templates_.size() > most_templates_) {
     std::erase_if(templates_, [](const auto& entry) { return entry.second.expired(); });
+    most_templates_ = std::max(most_templates, 2 * templates_.size());
   }
   templates_[key] = *made;
   return made;

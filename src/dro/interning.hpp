@@ -211,7 +211,7 @@ class LaunchTable {
   std::unordered_map<FootprintId, ParsedFootprint> footprints_;
   std::unordered_multimap<size_t, FootprintId> footprint_by_hash_;
   FootprintId next_footprint_ = 0;
-  // Templates of relations with parameters, by their text; the others serve one footprint each.
+  // Templates by their relation's text: kernels often touch memory alike, and reading one is dear.
   std::unordered_map<std::string, std::weak_ptr<AccessTemplate>> templates_;
 
   // Relations and lists by blocks come when they are asked for.
@@ -230,6 +230,8 @@ class LaunchTable {
   // How many of each are too many: the limits, or twice what the last drop() had to leave.
   static constexpr size_t most_unreachable = 1024;
   static constexpr uint64_t most_listed_ranges = uint64_t{1} << 22;  // 64 MiB
+  static constexpr size_t most_templates = 1024;
+  size_t most_templates_ = most_templates;  // of which those of no footprint are dropped
   size_t most_unreachable_ = most_unreachable;
   uint64_t most_listed_ranges_ = most_listed_ranges;
   size_t most_launches_ = limits_.launches;
