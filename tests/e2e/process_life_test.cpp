@@ -14,7 +14,19 @@ std::vector<std::string> life(const std::string& name) {
   return {"timeout", "60", build_path("tests/e2e/process_life"), name};
 }
 
-class ProcessLife : public testing::TestWithParam<std::tuple<const char*, int, const char*>> {};
+// Life is a way to live, and how it ends and what it prints.
+struct Life {
+  const char* name;
+  int status;
+  const char* output;
+};
+
+// A test's name: where the strings lie differs from build to build.
+void PrintTo(const Life& life, std::ostream* stream) {
+  *stream << life.name;
+}
+
+class ProcessLife : public testing::TestWithParam<Life> {};
 
 TEST_P(ProcessLife, IsWhatItIsWithoutSluice) {
   const auto [name, status, output] = GetParam();
@@ -33,25 +45,24 @@ TEST_P(ProcessLife, IsWhatItIsWithoutSluice) {
 INSTANTIATE_TEST_SUITE_P(
     , ProcessLife,
     testing::Values(
-        std::make_tuple("fork_before", 0, "child: right\nchild: status 0\nparent: right\n"),
-        std::make_tuple("fork_after", 0,
-                        "exit: status 7\n_exit: status 8\nexec: status 9\nsignal: signal 15\n"
-                        "parent: right\n"),
-        std::make_tuple("fork_and_call", 0,
-                        "child: cudaErrorInitializationError\nchild: cudaErrorInitializationError\n"
-                        "child: cudaErrorInitializationError\nchild: status 0\nparent: right\n"),
-        std::make_tuple("exec_in_child", 0, "work: right\nchild: status 0\nparent: right\n"),
-        std::make_tuple("exec", 0, "work: right\n"), std::make_tuple("exit", 6, "leaving\n"),
-        std::make_tuple("exit_blocked", 6, "leaving\n"), std::make_tuple("_exit", 5, "leaving\n"),
-        std::make_tuple("_exit_blocked", 5, "leaving\n"),
-        std::make_tuple("handle_signals", 0, "here 100 elsewhere 0\n"),
-        std::make_tuple("keep_errno", 0, "errno 77\n"),
-        std::make_tuple("reset", 0, "after reset: right\nafter reset: right\nafter reset: right\n"),
-        std::make_tuple("interrupt", 130, "")),
+        Life{"fork_before", 0, "child: right\nchild: status 0\nparent: right\n"},
+        Life{"fork_after", 0,
+             "exit: status 7\n_exit: status 8\nexec: status 9\nsignal: signal 15\n"
+             "parent: right\n"},
+        Life{"fork_and_call", 0,
+             "child: cudaErrorInitializationError\nchild: cudaErrorInitializationError\n"
+             "child: cudaErrorInitializationError\nchild: status 0\nparent: right\n"},
+        Life{"exec_in_child", 0, "work: right\nchild: status 0\nparent: right\n"},
+        Life{"exec", 0, "work: right\n"}, Life{"exit", 6, "leaving\n"},
+        Life{"exit_blocked", 6, "leaving\n"}, Life{"_exit", 5, "leaving\n"},
+        Life{"_exit_blocked", 5, "leaving\n"}, Life{"handle_signals", 0, "here 100 elsewhere 0\n"},
+        Life{"keep_errno", 0, "errno 77\n"},
+        Life{"reset", 0, "after reset: right\nafter reset: right\nafter reset: right\n"},
+        Life{"interrupt", 130, ""}),
     [](const auto& info) {
-      std::string name = std::get<0>(info.param);
+      std::string name = info.param.name;
       std::erase(name, '_');
-      return (std::get<0>(info.param)[0] == '_' ? "at_once_" : "") + name;
+      return (info.param.name[0] == '_' ? "at_once_" : "") + name;
     });
 
 }  // namespace

@@ -102,6 +102,11 @@ void expect_sequential_answer(const Case& c, bool skewed) {
   EXPECT_EQ(field.buffer(1), expected.buffer(1));
 }
 
+void PrintTo(const Case& c, std::ostream* stream) {
+  *stream << c.grid_x << "x" << c.grid_y << " by " << c.blocks_per_task << ", " << c.steps
+          << " steps, " << c.workers << " workers";
+}
+
 class StencilChain : public ::testing::TestWithParam<Case> {};
 
 TEST_P(StencilChain, InLaunchOrderGivesTheSequentialAnswer) {
