@@ -31,72 +31,78 @@ constexpr const char* fill_pool =
     "st.shared.v4.u32 [%r2+16], {%r14, %r15, %r16, %r17};\n"
     "bar.warp.sync 0xffffffff;\n";
 
-class Rows : public testing::TestWithParam<std::tuple<unsigned, bool>> {};
+class Rows : public testing::TestWithParam<std::tuple<unsigned, bool>> {
+ protected:
+  const unsigned matrices_ = std::get<0>(GetParam());
+  const bool turned_ = std::get<1>(GetParam());
+
+  std::string shape() const {
+    return fmt::format("m8n8.x{}{}.shared.b16", matrices_, turned_ ? ".trans" : "");
+  }
+  // One register for each matrix, from %r20 on.
+  std::string registers() const {
+    std::string list;
+    for (unsigned i = 0; i < matrices_; ++i)
+      list += fmt::format("{}%r{}", i == 0 ? "" : ", ", 20 + i);
+    return list;
+  }
+  // Lane `lane` holds element i of two of matrix `matrix`; in_rows(matrix, row, column) is the
+  // element's value in the rows, in_lanes(matrix, place) in the registers.
+  template <class InRows, class InLanes>
+  void expect_equal(InRows&& in_rows, InLanes&& in_lanes) const {
+    for (unsigned matrix = 0; matrix < matrices_; ++matrix) {
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        for (unsigned i = 0; i < 2; ++i) {
+          unsigned row = lane / 4;
+          unsigned column = 2 * (lane % 4) + i;
+          if (turned_) std::swap(row, column);
+          ASSERT_EQ(in_rows(matrix, row, column), in_lanes(matrix, 2 * lane + i))
+              << "matrix " << matrix << " lane " << lane << " element " << i;
+        }
+      }
+    }
+  }
+};
 
 // Lane i brings the address of row i, here rows 32 bytes apart, the lanes that are not asked an
 // address that is none.
 TEST_P(Rows, LdmatrixSpreadsRowsOverTheLanes) {
-  const auto [matrices, turned] = GetParam();
   std::vector<uint16_t> memory(512 + 256);
   for (size_t i = 0; i < 512; ++i)
     memory[i] = static_cast<uint16_t>(7 * i + 1);
-  std::string registers;
   std::string stores;
-  for (unsigned i = 0; i < matrices; ++i) {
-    registers += fmt::format("{}%r{}", i == 0 ? "" : ", ", 20 + i);
+  for (unsigned i = 0; i < matrices_; ++i)
     stores += fmt::format("st.global.u32 [%rd2+{}], %r{};\n", 1024 + 128 * i, 20 + i);
-  }
   run_text(std::string(fill_pool) +
                fmt::format("setp.lt.u32 %p1, %r0, {};\nselp.u32 %r3, %r2, 0xfffffff0, %p1;\n"
-                           "ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {{{}}}, [%r3];\n"
+                           "ldmatrix.sync.aligned.{} {{{}}}, [%r3];\n"
                            "mad.wide.u32 %rd2, %r0, 4, %rd0;\n{}",
-                           8 * matrices, matrices, turned ? ".trans" : "", registers, stores),
+                           8 * matrices_, shape(), registers(), stores),
            32, memory.data());
-  for (unsigned matrix = 0; matrix < matrices; ++matrix) {
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      for (unsigned i = 0; i < 2; ++i) {
-        unsigned row = lane / 4;
-        unsigned column = 2 * (lane % 4) + i;
-        if (turned) std::swap(row, column);
-        const unsigned expected = memory[(8 * matrix + row) * 16 + column];
-        ASSERT_EQ(memory[512 + 64 * matrix + 2 * lane + i], expected)
-            << "matrix " << matrix << " lane " << lane << " element " << i;
-      }
-    }
-  }
+  expect_equal([&](unsigned matrix, unsigned row,
+                   unsigned column) { return memory[(8 * matrix + row) * 16 + column]; },
+               [&](unsigned matrix, unsigned place) { return memory[512 + 64 * matrix + place]; });
 }
 
 TEST_P(Rows, StmatrixIsTheWayBack) {
-  const auto [matrices, turned] = GetParam();
   std::vector<uint16_t> memory(512 + 512);
   for (size_t i = 0; i < 512; ++i)
     memory[i] = static_cast<uint16_t>(5 * i + 3);
   std::string loads;
-  std::string registers;
-  for (unsigned i = 0; i < matrices; ++i) {
-    registers += fmt::format("{}%r{}", i == 0 ? "" : ", ", 20 + i);
+  for (unsigned i = 0; i < matrices_; ++i)
     loads += fmt::format("ld.global.u32 %r{}, [%rd2+{}];\n", 20 + i, 128 * i);
-  }
   run_text(fmt::format("mad.wide.u32 %rd2, %r0, 4, %rd0;\nmad.lo.u32 %r2, %r0, 16, %r1;\n{}"
                        "setp.lt.u32 %p1, %r0, {};\nselp.u32 %r3, %r2, 0xfffffff0, %p1;\n"
-                       "stmatrix.sync.aligned.m8n8.x{}{}.shared.b16 [%r3], {{{}}};\n"
+                       "stmatrix.sync.aligned.{} [%r3], {{{}}};\n"
                        "bar.warp.sync 0xffffffff;\n@!%p1 bra DONE;\n"
                        "ld.shared.v4.u32 {{%r10, %r11, %r12, %r13}}, [%r2];\n"
                        "mad.wide.u32 %rd1, %r0, 16, %rd0;\n"
                        "st.global.v4.u32 [%rd1+1024], {{%r10, %r11, %r12, %r13}};\nDONE:\n",
-                       loads, 8 * matrices, matrices, turned ? ".trans" : "", registers),
+                       loads, 8 * matrices_, shape(), registers()),
            32, memory.data());
-  for (unsigned matrix = 0; matrix < matrices; ++matrix) {
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      for (unsigned i = 0; i < 2; ++i) {
-        unsigned row = lane / 4;
-        unsigned column = 2 * (lane % 4) + i;
-        if (turned) std::swap(row, column);
-        ASSERT_EQ(memory[512 + (8 * matrix + row) * 8 + column], memory[64 * matrix + 2 * lane + i])
-            << "matrix " << matrix << " lane " << lane << " element " << i;
-      }
-    }
-  }
+  expect_equal([&](unsigned matrix, unsigned row,
+                   unsigned column) { return memory[512 + (8 * matrix + row) * 8 + column]; },
+               [&](unsigned matrix, unsigned place) { return memory[64 * matrix + place]; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Numbers, Rows,
