@@ -1,10 +1,7 @@
 #include "hostcuda/jit/recursion.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
-#include <fmt/format.h>
-#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -12,12 +9,12 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/device_library.hpp"
+#include "hostcuda/jit/recursive_body.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -49,31 +46,6 @@ bool ends_thread(const CallInst& call) {
   return known != nullptr && known->ends_thread;
 }
 
-bool leaves_its_block(const Instruction& instruction) {
-  return any_of(instruction.users(), [&](const User* user) {
-    auto* other = cast<Instruction>(user);
-    return other->getParent() != instruction.getParent() || isa<PHINode>(other);
-  });
-}
-
-// Keeps in memory what is used in another block than where it is computed.
-void demote(Function& function) {
-  std::vector<Instruction*> values;
-  std::vector<PHINode*> phis;
-  BasicBlock* entry = &function.getEntryBlock();
-  for (Instruction& instruction : instructions(function)) {
-    if (isa<AllocaInst>(instruction) && instruction.getParent() == entry) continue;
-    if (leaves_its_block(instruction)) values.push_back(&instruction);
-  }
-  for (Instruction* value : values)
-    DemoteRegToStack(*value, false, entry->begin());
-  for (Instruction& instruction : instructions(function)) {
-    if (auto* phi = dyn_cast<PHINode>(&instruction)) phis.push_back(phi);
-  }
-  for (PHINode* phi : phis)
-    DemotePHIToStack(phi, entry->begin());
-}
-
 class Unrolling {
  public:
   Unrolling(Function& kernel, const std::vector<Function*>& recursive, const KernelContext& context)
@@ -85,47 +57,36 @@ class Unrolling {
   Status run() {
     make_variables();
     find_calls(kernel_);
-    for (Body& body : bodies_) {
+    for (RecursiveBody& body : bodies_) {
       name_parameters(body);
       find_calls(*body.function);
     }
     demote(kernel_);
-    for (Body& body : bodies_) {
+    for (RecursiveBody& body : bodies_) {
       demote(*body.function);
-      if (Status status = lay_out(body); !status) return status;
+      if (Status status = lay_out(body, context_); !status) return status;
     }
-    for (Body& body : bodies_) {
+    for (RecursiveBody& body : bodies_) {
       kernel_.splice(kernel_.end(), body.function);
       body.function->deleteBody();
     }
     for (const Call& call : calls_)
       jump_in(call);
     make_dispatch();
-    for (Body& body : bodies_)
+    for (RecursiveBody& body : bodies_)
       place_in_frame(body);
     promote();
     return {};
   }
 
  private:
-  struct Body {
-    Function* function = nullptr;
-    BasicBlock* entry = nullptr;
-    AllocaInst* result = nullptr;  // in the kernel
-    std::vector<AllocaInst*> parameters;
-    std::vector<BasicBlock*> blocks;
-    std::vector<AllocaInst*> variables;
-    DenseMap<AllocaInst*, uint64_t> offsets;
-    uint64_t bytes = sizeof(FrameHeader);
-    uint64_t alignment = 16;
-  };
   struct Call {
     CallInst* call;
     BasicBlock* after;
   };
 
-  Body* body_of(const Function* function) {
-    for (Body& body : bodies_) {
+  RecursiveBody* body_of(const Function* function) {
+    for (RecursiveBody& body : bodies_) {
       if (body.function == function) return &body;
     }
     return nullptr;
@@ -135,7 +96,7 @@ class Unrolling {
     ir_.SetInsertPoint(&*kernel_.getEntryBlock().begin());
     frame_ = ir_.CreateAlloca(ir_.getInt64Ty(), nullptr, "frame");
     site_ = ir_.CreateAlloca(ir_.getInt64Ty(), nullptr, "site");
-    for (Body& body : bodies_) {
+    for (RecursiveBody& body : bodies_) {
       Type* type = body.function->getReturnType();
       if (!type->isVoidTy()) body.result = ir_.CreateAlloca(type, nullptr, "result");
     }
@@ -161,55 +122,6 @@ class Unrolling {
     }
   }
 
-  // Parameters become variables, which the caller writes.
-  void name_parameters(Body& body) {
-    BasicBlock& entry = body.function->getEntryBlock();
-    for (Argument& argument : body.function->args()) {
-      const bool by_value = argument.hasByValAttr();
-      Type* type = by_value ? argument.getParamByValType() : argument.getType();
-      ir_.SetInsertPoint(&*entry.begin());
-      AllocaInst* variable = ir_.CreateAlloca(type, nullptr, argument.getName());
-      variable->setAlignment(std::max(variable->getAlign(), argument.getParamAlign().valueOrOne()));
-      body.parameters.push_back(variable);
-      if (argument.use_empty()) continue;
-      ir_.SetInsertPoint(entry.getFirstNonPHIOrDbgOrAlloca());
-      argument.replaceAllUsesWith(
-          by_value ? static_cast<Value*>(variable)
-                   : ir_.CreateLoad(type, variable, argument.getName() + ".value"));
-    }
-  }
-
-  Status lay_out(Body& body) {
-    const DataLayout& layout = kernel_.getParent()->getDataLayout();
-    body.entry = &body.function->getEntryBlock();
-    for (BasicBlock& block : *body.function) {
-      body.blocks.push_back(&block);
-      for (Instruction& instruction : make_early_inc_range(block)) {
-        if (auto* marker = dyn_cast<IntrinsicInst>(&instruction);
-            marker && marker->isLifetimeStartOrEnd()) {
-          marker->eraseFromParent();
-        }
-      }
-    }
-    for (Instruction& instruction : instructions(*body.function)) {
-      auto* variable = dyn_cast<AllocaInst>(&instruction);
-      if (!variable) continue;
-      const std::optional<TypeSize> bytes = variable->getAllocationSize(layout);
-      if (!bytes) {
-        return unsupported("a variable of no fixed size in a recursive function",
-                           place(context_, instruction));
-      }
-      const uint64_t alignment = variable->getAlign().value();
-      body.bytes = alignTo(body.bytes, alignment);
-      body.offsets[variable] = body.bytes;
-      body.bytes += *bytes;
-      body.alignment = std::max(body.alignment, alignment);
-      body.variables.push_back(variable);
-    }
-    body.bytes = alignTo(body.bytes, body.alignment);
-    return {};
-  }
-
   CallInst* call_library(const char* name, ArrayRef<Value*> arguments, bool has_result) {
     std::vector<Type*> types(arguments.size(), ir_.getInt64Ty());
     Type* result = has_result ? static_cast<Type*>(ir_.getInt64Ty()) : ir_.getVoidTy();
@@ -230,7 +142,7 @@ class Unrolling {
   }
 
   void jump_in(const Call& site) {
-    const Body& body = *body_of(site.call->getCalledFunction());
+    const RecursiveBody& body = *body_of(site.call->getCalledFunction());
     BasicBlock* block = site.call->getParent();
     BasicBlock* full = BasicBlock::Create(kernel_.getContext(), "frames.full", &kernel_);
     BasicBlock* enter = BasicBlock::Create(kernel_.getContext(), "enter", &kernel_);
@@ -269,7 +181,7 @@ class Unrolling {
     LLVMContext& llvm = kernel_.getContext();
     BasicBlock* dispatch = BasicBlock::Create(llvm, "return", &kernel_);
     BasicBlock* nowhere = BasicBlock::Create(llvm, "nowhere", &kernel_);
-    for (const Body& body : bodies_) {
+    for (const RecursiveBody& body : bodies_) {
       for (BasicBlock* block : body.blocks) {
         auto* end = dyn_cast<ReturnInst>(block->getTerminator());
         if (!end) continue;
@@ -294,7 +206,7 @@ class Unrolling {
   }
 
   // Variables of a recursive function are places in the frame of the call that runs.
-  void place_in_frame(Body& body) {
+  void place_in_frame(RecursiveBody& body) {
     for (BasicBlock* block : body.blocks) {
       for (Instruction& instruction : make_early_inc_range(*block)) {
         auto* call = dyn_cast<CallInst>(&instruction);
@@ -329,7 +241,7 @@ class Unrolling {
   Function& kernel_;
   const KernelContext& context_;
   IRBuilder<> ir_;
-  std::vector<Body> bodies_;
+  std::vector<RecursiveBody> bodies_;
   std::vector<Call> calls_;
   std::vector<BasicBlock*> sites_;
   AllocaInst* frame_ = nullptr;  // of the call that runs, 0 in the kernel itself
