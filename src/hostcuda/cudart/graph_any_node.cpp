@@ -44,6 +44,38 @@ CUgraphNodeParams* driver_parameters(cudaGraphNodeParams* parameters) {
   return reinterpret_cast<CUgraphNodeParams*>(parameters);
 }
 
+// by_type() calls own() with a pointer to the parameters of the type's own functions, and rest()
+// with the driver's where a type has none.
+template <class Own, class Rest>
+cudaError_t by_type(cudaGraphNodeParams* parameters, Own&& own, Rest&& rest) {
+  if (parameters == nullptr) return record(cudaErrorInvalidValue);
+  switch (parameters->type) {
+    case cudaGraphNodeTypeKernel: {
+      const cudaKernelNodeParams kernel = kernel_of(*parameters);
+      return own(&kernel);
+    }
+    case cudaGraphNodeTypeMemcpy:
+      return own(const_cast<const cudaMemcpy3DParms*>(&parameters->memcpy.copyParams));
+    case cudaGraphNodeTypeMemset: {
+      const cudaMemsetParams fill = fill_of(*parameters);
+      return own(&fill);
+    }
+    case cudaGraphNodeTypeHost: {
+      const cudaHostNodeParams host = host_of(*parameters);
+      return own(&host);
+    }
+    default:
+      return with_context([&] { return rest(driver_parameters(parameters)); });
+  }
+}
+
+template <class... Function>
+struct Overloaded : Function... {
+  using Function::operator()...;
+};
+template <class... Function>
+Overloaded(Function...) -> Overloaded<Function...>;
+
 bool is_plain(const cudaGraphEdgeData* data, size_t count) {
   for (size_t i = 0; data != nullptr && i < count; ++i) {
     if (data[i].from_port != 0 || data[i].to_port != 0 || data[i].type != 0) return false;
@@ -66,75 +98,53 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData* data, size_t count,
                              cudaGraphNodeParams* parameters) {
-  if (parameters == nullptr) return record(cudaErrorInvalidValue);
   if (!is_plain(data, count)) return unsupported("cudaGraphAddNode with data at its edges");
-  switch (parameters->type) {
-    case cudaGraphNodeTypeKernel: {
-      const cudaKernelNodeParams kernel = kernel_of(*parameters);
-      return cudaGraphAddKernelNode(node, graph, after, count, &kernel);
-    }
-    case cudaGraphNodeTypeMemcpy:
-      return cudaGraphAddMemcpyNode(node, graph, after, count, &parameters->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: {
-      const cudaMemsetParams fill = fill_of(*parameters);
-      return cudaGraphAddMemsetNode(node, graph, after, count, &fill);
-    }
-    case cudaGraphNodeTypeHost: {
-      const cudaHostNodeParams host = host_of(*parameters);
-      return cudaGraphAddHostNode(node, graph, after, count, &host);
-    }
-    default:
-      return with_context([&] {
-        return cuGraphAddNode(node, graph, after, nullptr, count, driver_parameters(parameters));
-      });
-  }
+  const Overloaded add = {[&](const cudaKernelNodeParams* kernel) {
+                            return cudaGraphAddKernelNode(node, graph, after, count, kernel);
+                          },
+                          [&](const cudaMemcpy3DParms* copy) {
+                            return cudaGraphAddMemcpyNode(node, graph, after, count, copy);
+                          },
+                          [&](const cudaMemsetParams* fill) {
+                            return cudaGraphAddMemsetNode(node, graph, after, count, fill);
+                          },
+                          [&](const cudaHostNodeParams* host) {
+                            return cudaGraphAddHostNode(node, graph, after, count, host);
+                          }};
+  return by_type(parameters, add, [&](CUgraphNodeParams* rest) {
+    return cuGraphAddNode(node, graph, after, nullptr, count, rest);
+  });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
-  if (parameters == nullptr) return record(cudaErrorInvalidValue);
-  switch (parameters->type) {
-    case cudaGraphNodeTypeKernel: {
-      const cudaKernelNodeParams kernel = kernel_of(*parameters);
-      return cudaGraphKernelNodeSetParams(node, &kernel);
-    }
-    case cudaGraphNodeTypeMemcpy:
-      return cudaGraphMemcpyNodeSetParams(node, &parameters->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: {
-      const cudaMemsetParams fill = fill_of(*parameters);
-      return cudaGraphMemsetNodeSetParams(node, &fill);
-    }
-    case cudaGraphNodeTypeHost: {
-      const cudaHostNodeParams host = host_of(*parameters);
-      return cudaGraphHostNodeSetParams(node, &host);
-    }
-    default:
-      return with_context(
-          [&] { return cuGraphNodeSetParams(node, driver_parameters(parameters)); });
-  }
+  const Overloaded set = {
+      [&](const cudaKernelNodeParams* kernel) {
+        return cudaGraphKernelNodeSetParams(node, kernel);
+      },
+      [&](const cudaMemcpy3DParms* copy) { return cudaGraphMemcpyNodeSetParams(node, copy); },
+      [&](const cudaMemsetParams* fill) { return cudaGraphMemsetNodeSetParams(node, fill); },
+      [&](const cudaHostNodeParams* host) { return cudaGraphHostNodeSetParams(node, host); }};
+  return by_type(parameters, set,
+                 [&](CUgraphNodeParams* rest) { return cuGraphNodeSetParams(node, rest); });
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* parameters) {
-  if (parameters == nullptr) return record(cudaErrorInvalidValue);
-  switch (parameters->type) {
-    case cudaGraphNodeTypeKernel: {
-      const cudaKernelNodeParams kernel = kernel_of(*parameters);
-      return cudaGraphExecKernelNodeSetParams(exec, node, &kernel);
-    }
-    case cudaGraphNodeTypeMemcpy:
-      return cudaGraphExecMemcpyNodeSetParams(exec, node, &parameters->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: {
-      const cudaMemsetParams fill = fill_of(*parameters);
-      return cudaGraphExecMemsetNodeSetParams(exec, node, &fill);
-    }
-    case cudaGraphNodeTypeHost: {
-      const cudaHostNodeParams host = host_of(*parameters);
-      return cudaGraphExecHostNodeSetParams(exec, node, &host);
-    }
-    default:
-      return with_context(
-          [&] { return cuGraphExecNodeSetParams(exec, node, driver_parameters(parameters)); });
-  }
+  const Overloaded set = {[&](const cudaKernelNodeParams* kernel) {
+                            return cudaGraphExecKernelNodeSetParams(exec, node, kernel);
+                          },
+                          [&](const cudaMemcpy3DParms* copy) {
+                            return cudaGraphExecMemcpyNodeSetParams(exec, node, copy);
+                          },
+                          [&](const cudaMemsetParams* fill) {
+                            return cudaGraphExecMemsetNodeSetParams(exec, node, fill);
+                          },
+                          [&](const cudaHostNodeParams* host) {
+                            return cudaGraphExecHostNodeSetParams(exec, node, host);
+                          }};
+  return by_type(parameters, set, [&](CUgraphNodeParams* rest) {
+    return cuGraphExecNodeSetParams(exec, node, rest);
+  });
 }
 
 }  // extern "C"

@@ -9,21 +9,10 @@ namespace {
 static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS_v2));
 
 CUDA_KERNEL_NODE_PARAMS_v2 kernel_of(const CUgraphNodeParams& parameters) {
-  const CUDA_KERNEL_NODE_PARAMS_v3& from = parameters.kernel;
-  CUDA_KERNEL_NODE_PARAMS_v2 to = {};
-  to.func = from.func;
-  to.gridDimX = from.gridDimX;
-  to.gridDimY = from.gridDimY;
-  to.gridDimZ = from.gridDimZ;
-  to.blockDimX = from.blockDimX;
-  to.blockDimY = from.blockDimY;
-  to.blockDimZ = from.blockDimZ;
-  to.sharedMemBytes = from.sharedMemBytes;
-  to.kernelParams = from.kernelParams;
-  to.extra = from.extra;
-  to.kern = from.kern;
-  to.ctx = from.ctx;
-  return to;
+  CUDA_KERNEL_NODE_PARAMS_v2 kernel = launch_of(parameters.kernel);
+  kernel.kern = parameters.kernel.kern;
+  kernel.ctx = parameters.kernel.ctx;
+  return kernel;
 }
 
 CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams& parameters) {

@@ -96,45 +96,6 @@ CUresult read(CUgraphNode handle, CUgraphNodeType type, const void* result, Body
   });
 }
 
-CUDA_KERNEL_NODE_PARAMS_v2 with_kernel(const CUDA_KERNEL_NODE_PARAMS_v1& older) {
-  CUDA_KERNEL_NODE_PARAMS_v2 parameters = {};
-  parameters.func = older.func;
-  parameters.gridDimX = older.gridDimX;
-  parameters.gridDimY = older.gridDimY;
-  parameters.gridDimZ = older.gridDimZ;
-  parameters.blockDimX = older.blockDimX;
-  parameters.blockDimY = older.blockDimY;
-  parameters.blockDimZ = older.blockDimZ;
-  parameters.sharedMemBytes = older.sharedMemBytes;
-  parameters.kernelParams = older.kernelParams;
-  parameters.extra = older.extra;
-  return parameters;
-}
-
-CUresult add_event(CUgraph handle, CUgraphNode* made, const CUgraphNode* after, size_t count,
-                   CUevent event_handle, CUgraphNodeType type) {
-  return with_graph(handle, [&](Driver& driver, Graph& graph) -> CUresult {
-    std::shared_ptr<Event> event = driver.events.find(event_handle);
-    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    SharedOperation operation = std::make_shared<const NothingOperation>(type);
-    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-      operation = std::make_shared<const EventOperation>(event);
-    }
-    GraphNode* node = nullptr;
-    const CUresult result = add_node(graph, made, after, count, std::move(operation), &node);
-    if (result == CUDA_SUCCESS) node->event = std::move(event);
-    return result;
-  });
-}
-
-CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent* event) {
-  return with_node(handle, [&](Driver&, const GraphNode& node) -> CUresult {
-    if (event == nullptr || node.type() != type) return CUDA_ERROR_INVALID_VALUE;
-    *event = reinterpret_cast<CUevent>(node.event.get());
-    return CUDA_SUCCESS;
-  });
-}
-
 }  // namespace
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
@@ -145,7 +106,7 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraph
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                               size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUDA_KERNEL_NODE_PARAMS_v2 full = with_kernel(*parameters);
+  const CUDA_KERNEL_NODE_PARAMS_v2 full = launch_of(*parameters);
   return add(graph, node, after, count, &full);
 }
 
@@ -171,7 +132,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
                                     const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUDA_KERNEL_NODE_PARAMS_v2 full = with_kernel(*parameters);
+  const CUDA_KERNEL_NODE_PARAMS_v2 full = launch_of(*parameters);
   return set(node, &full);
 }
 
@@ -183,7 +144,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUDA_KERNEL_NODE_PARAMS_v2 full = with_kernel(*parameters);
+  const CUDA_KERNEL_NODE_PARAMS_v2 full = launch_of(*parameters);
   return set_in_exec(exec, node, &full);
 }
 
@@ -251,61 +212,4 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS*
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS* parameters) {
   return set_in_exec(exec, node, parameters);
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                  size_t count, CUgraph child) {
-  return with_graph(graph, [&](Driver& driver, Graph& parent) -> CUresult {
-    const std::shared_ptr<Graph> known = driver.graphs.find(child);
-    if (known == nullptr || known.get() == &parent) return CUDA_ERROR_INVALID_VALUE;
-    const std::shared_ptr<Graph> clone = known->clone();
-    if (clone == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-    GraphNode* made = nullptr;
-    const CUresult result = add_node(parent, node, after, count, clone->sequence(), &made);
-    if (result == CUDA_SUCCESS) made->child = clone;
-    return result;
-  });
-}
-
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  return with_node(node, [&](Driver& driver, const GraphNode& known) -> CUresult {
-    if (graph == nullptr || known.child == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *graph = driver.graphs.add(known.child);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
-  return with_exec(exec, [&](Driver& driver, GraphExec& known) -> CUresult {
-    const std::shared_ptr<GraphNode> named = find_node(node);
-    const std::shared_ptr<Graph> graph = driver.graphs.find(child);
-    if (named == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return known.set(*named, graph->sequence());
-  });
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                             size_t count) {
-  return with_graph(graph, [&](Driver&, Graph& known) {
-    return add_node(known, node, after, count,
-                    std::make_shared<const NothingOperation>(CU_GRAPH_NODE_TYPE_EMPTY));
-  });
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                   size_t count, CUevent event) {
-  return add_event(graph, node, after, count, event, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                 size_t count, CUevent event) {
-  return add_event(graph, node, after, count, event, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-}
-
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return get_event(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
-}
-
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return get_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }

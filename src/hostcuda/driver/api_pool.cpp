@@ -5,7 +5,8 @@
 
 #include "hostcuda/driver/capture.hpp"
 #include "hostcuda/driver/entry.hpp"
-#include "hostcuda/driver/graph_entry.hpp"
+#include "hostcuda/driver/graph.hpp"
+#include "hostcuda/driver/graph_memory.hpp"
 #include "hostcuda/driver/pool.hpp"
 
 using namespace sluice;
@@ -25,75 +26,11 @@ CUresult with_pool(CUmemoryPool handle, Body&& body) noexcept {
   });
 }
 
-bool is_of_this_device(const CUmemLocation& location) {
-  return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == 0;
-}
-
-CUresult allocate(Driver& driver, const void* owner, size_t bytes, const PoolRef& pool,
-                  CUdeviceptr* pointer) {
-  if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::optional<uintptr_t> address =
-      driver.memory.allocate(MemoryKind::device, bytes, 0, owner);
-  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
-  pools().own(*address, pool, bytes);
-  *pointer = *address;
-  return CUDA_SUCCESS;
-}
-
-void release(Driver& driver, CUdeviceptr pointer) {
-  disown_pooled(pointer);
-  driver.memory.release(pointer, MemoryKind::device);
-}
-
-// GraphMemory is the memory of an allocation's node. Its address stands from the node's making on.
-// A launch takes it into use; it goes with the graph and all that was instantiated of it, unless it
-// is still in use then: whoever frees it ends that, and it.
-class GraphMemory final : public Operation {
- public:
-  GraphMemory(Driver& driver, CUdeviceptr pointer) : driver_(driver), pointer_(pointer) {
-    pools().graph_memory.add(pointer);
-  }
-  ~GraphMemory() override {
-    if (pools().graph_memory.abandon(pointer_)) release(driver_, pointer_);
-  }
-  CUresult run(BlockPool&) const override {
-    pools().graph_memory.use(pointer_);
-    return CUDA_SUCCESS;
-  }
-  CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; }
-
- private:
-  Driver& driver_;
-  const CUdeviceptr pointer_;
-};
-
-// FreeOperation ends the use of a graph's memory.
-class FreeOperation final : public Operation {
- public:
-  FreeOperation(Driver& driver, CUdeviceptr pointer) : driver_(driver), pointer_(pointer) {}
-  CUresult run(BlockPool&) const override {
-    free_graph_memory(driver_.memory, pointer_);
-    return CUDA_SUCCESS;
-  }
-  CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEM_FREE; }
-
- private:
-  Driver& driver_;
-  const CUdeviceptr pointer_;
-};
-
-CUresult make_graph_memory(Driver& driver, size_t bytes, CUdeviceptr* pointer,
-                           SharedOperation* operation) {
-  const CUresult result = allocate(driver, nullptr, bytes, pools().of_graphs, pointer);
-  if (result == CUDA_SUCCESS) *operation = std::make_shared<const GraphMemory>(driver, *pointer);
-  return result;
-}
-
 CUresult allocate_in_stream(CUstream handle, size_t bytes, const PoolRef& pool,
                             CUdeviceptr* pointer) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
-        if (!is_captured(stream)) return allocate(driver, &context, bytes, pool, pointer);
+        if (!is_captured(stream)) return allocate_pooled(driver, &context, bytes, pool, pointer);
         SharedOperation operation;
         const CUresult result = make_graph_memory(driver, bytes, pointer, &operation);
         if (result != CUDA_SUCCESS) return result;
@@ -133,14 +70,13 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
     }
     if (is_captured(stream)) {
       const std::shared_ptr<GraphNode> node =
-          add_to_capture(stream, std::make_shared<const FreeOperation>(driver, pointer));
+          add_to_capture(stream, make_graph_free(driver, pointer));
       if (node != nullptr) node->memory = pointer;
       return CUDA_SUCCESS;
     }
     driver.engine.submit(stream->queue, [&driver, pointer, kind = allocation->kind] {
       if (free_graph_memory(driver.memory, pointer)) return;
-      disown_pooled(pointer);
-      driver.memory.release(pointer, kind);
+      release_pooled(driver.memory, pointer, kind);
     });
     return CUDA_SUCCESS;
   });
@@ -242,91 +178,4 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle,
                                           : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
   });
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph handle, const CUgraphNode* after,
-                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  return with_graph(handle, [&](Driver& driver, Graph& graph) -> CUresult {
-    if (parameters == nullptr || !is_of_this_device(parameters->poolProps.location)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    SharedOperation operation;
-    CUdeviceptr pointer = 0;
-    CUresult result = make_graph_memory(driver, parameters->bytesize, &pointer, &operation);
-    GraphNode* made = nullptr;
-    if (result == CUDA_SUCCESS) {
-      result = add_node(graph, node, after, count, std::move(operation), &made);
-    }
-    if (result == CUDA_SUCCESS) parameters->dptr = made->memory = pointer;
-    return result;
-  });
-}
-
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  return with_node(handle, [&](Driver& driver, const GraphNode& node) -> CUresult {
-    if (parameters == nullptr || node.type() != CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    *parameters = {};
-    parameters->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    parameters->poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
-    parameters->dptr = node.memory;
-    if (const std::optional<Allocation> known = driver.memory.find(node.memory)) {
-      parameters->bytesize = known->bytes;
-    }
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph handle, const CUgraphNode* after,
-                               size_t count, CUdeviceptr pointer) {
-  return with_graph(handle, [&](Driver& driver, Graph& graph) -> CUresult {
-    GraphNode* made = nullptr;
-    const CUresult result = add_node(graph, node, after, count,
-                                     std::make_shared<const FreeOperation>(driver, pointer), &made);
-    if (result == CUDA_SUCCESS) made->memory = pointer;
-    return result;
-  });
-}
-
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* pointer) {
-  return with_node(handle, [&](Driver&, const GraphNode& node) -> CUresult {
-    if (pointer == nullptr || node.type() != CU_GRAPH_NODE_TYPE_MEM_FREE) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    *pointer = node.memory;
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return with_device(device, [&](Driver&) -> CUresult {
-    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const MemoryPool& pool = *pools().of_graphs;
-    switch (attribute) {
-      case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-        return pool.get(CU_MEMPOOL_ATTR_USED_MEM_CURRENT, value);
-      case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-        return pool.get(CU_MEMPOOL_ATTR_USED_MEM_HIGH, value);
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-  });
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return with_device(device, [&](Driver&) -> CUresult {
-    if (value == nullptr || (attribute != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH &&
-                             attribute != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    return pools().of_graphs->set(CU_MEMPOOL_ATTR_USED_MEM_HIGH, value);
-  });
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice device) {
-  return with_device(device, [](Driver&) { return CUDA_SUCCESS; });
 }

@@ -69,4 +69,21 @@ inline CUresult add_node(Graph& graph, CUgraphNode* handle, const CUgraphNode* a
   return CUDA_SUCCESS;
 }
 
+// launch_of() is a kernel node's launch, from CUDA's older and newer structures for one.
+template <class Parameters>
+CUDA_KERNEL_NODE_PARAMS_v2 launch_of(const Parameters& node) {
+  CUDA_KERNEL_NODE_PARAMS_v2 launch = {};
+  launch.func = node.func;
+  launch.gridDimX = node.gridDimX;
+  launch.gridDimY = node.gridDimY;
+  launch.gridDimZ = node.gridDimZ;
+  launch.blockDimX = node.blockDimX;
+  launch.blockDimY = node.blockDimY;
+  launch.blockDimZ = node.blockDimZ;
+  launch.sharedMemBytes = node.sharedMemBytes;
+  launch.kernelParams = node.kernelParams;
+  launch.extra = node.extra;
+  return launch;
+}
+
 }  // namespace sluice::hostcuda

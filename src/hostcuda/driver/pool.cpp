@@ -95,6 +95,11 @@ void disown_pooled(CUdeviceptr pointer) {
   all.owners_.erase(found);
 }
 
+void release_pooled(AllocationTable& memory, CUdeviceptr pointer, MemoryKind kind) {
+  disown_pooled(pointer);
+  memory.release(pointer, kind);
+}
+
 void GraphMemoryTable::add(CUdeviceptr pointer) {
   const std::lock_guard lock(mutex_);
   states_[pointer] = {};
@@ -127,10 +132,7 @@ GraphMemoryTable::Freed GraphMemoryTable::free(CUdeviceptr pointer) {
 bool free_graph_memory(AllocationTable& memory, CUdeviceptr pointer) {
   const GraphMemoryTable::Freed freed = pools().graph_memory.free(pointer);
   if (freed == GraphMemoryTable::Freed::unknown) return false;
-  if (freed == GraphMemoryTable::Freed::last) {
-    disown_pooled(pointer);
-    memory.release(pointer, MemoryKind::device);
-  }
+  if (freed == GraphMemoryTable::Freed::last) release_pooled(memory, pointer, MemoryKind::device);
   return true;
 }
 

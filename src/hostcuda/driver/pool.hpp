@@ -83,6 +83,13 @@ Pools& pools();
 // disown_pooled() ends the counting of an allocation that is freed; any other pointer is left
 // alone.
 void disown_pooled(CUdeviceptr pointer);
+// release_pooled() ends it and frees the memory.
+void release_pooled(AllocationTable& memory, CUdeviceptr pointer, MemoryKind kind);
+
+// is_of_this_device() tells the one device that there is from the host and devices that are none.
+inline bool is_of_this_device(const CUmemLocation& location) {
+  return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == 0;
+}
 
 // free_graph_memory() ends the use of a graph's memory; false where the pointer is none.
 bool free_graph_memory(AllocationTable& memory, CUdeviceptr pointer);
