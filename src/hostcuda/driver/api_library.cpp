@@ -1,9 +1,9 @@
 // Libraries: code that belongs to no context.
 #include <string>
 
-#include "hostcuda/driver/code_options.hpp"
 #include "hostcuda/driver/entry.hpp"
 #include "hostcuda/driver/find_in_code.hpp"
+#include "hostcuda/driver/jit_log.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -14,10 +14,10 @@ CUresult load(CUlibrary* library, unsigned count, CUjit_option* options, void** 
               Loader loader) {
   return with_driver([&](Driver& driver) -> CUresult {
     if (library == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    JitLog log(count, options, values);
+    if (!log.is_valid()) return CUDA_ERROR_INVALID_VALUE;
     std::shared_ptr<LoadedCode> code;
-    std::string message;
-    const CUresult result = loader(&code, &message);
-    write_error_log(message, count, options, values);
+    const CUresult result = log.load(&code, loader);
     if (result != CUDA_SUCCESS) return result;
     code->set_is_library();
     driver.modules.add(code);

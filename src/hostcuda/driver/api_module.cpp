@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "hostcuda/driver/code_options.hpp"
 #include "hostcuda/driver/entry.hpp"
 #include "hostcuda/driver/find_in_code.hpp"
+#include "hostcuda/driver/jit_log.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -16,10 +16,10 @@ CUresult load(CUmodule* module, unsigned count, CUjit_option* options, void** va
               Loader loader) {
   return with_context([&](Driver& driver, Context& context) -> CUresult {
     if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    JitLog log(count, options, values);
+    if (!log.is_valid()) return CUDA_ERROR_INVALID_VALUE;
     std::shared_ptr<LoadedCode> code;
-    std::string message;
-    const CUresult result = loader(&code, &message);
-    write_error_log(message, count, options, values);
+    const CUresult result = log.load(&code, loader);
     if (result != CUDA_SUCCESS) return result;
     code->set_context(&context);
     *module = driver.modules.add(std::move(code));

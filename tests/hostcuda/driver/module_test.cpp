@@ -51,18 +51,6 @@ TEST_F(ModuleErrorTest, ASyntaxErrorIsSaidInOneLineWithItsPlace) {
   EXPECT_NE(loaded.log.find(":6:"), std::string::npos) << loaded.log;
 }
 
-TEST_F(ModuleErrorTest, TheErrorLogOfTheOptionsGetsTheLineToo) {
-  char buffer[200] = {};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {buffer, reinterpret_cast<void*>(uintptr_t{sizeof buffer})};
-  CUmodule module = nullptr;
-  EXPECT_EQ(
-      cuModuleLoadDataEx(&module, ".version 9.0\n.target sm_75\n.entry (", 2, options, values),
-      CUDA_ERROR_INVALID_PTX);
-  EXPECT_GT(std::string(buffer).size(), 0u);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(values[1]), std::string(buffer).size());
-}
-
 TEST_F(ModuleErrorTest, AMissingFileIsSaid) {
   testing::internal::CaptureStderr();
   CUmodule module = nullptr;
@@ -192,28 +180,6 @@ TEST_F(ModuleTest, BlockCodeRunsBlocksOneByOne) {
   for (size_t i = 0; i < 16; ++i)
     EXPECT_EQ(values[i], i / 4 == 1 || i / 4 == 2 ? 3 : 1) << i;
   EXPECT_EQ(table->get_block_code(&code, block, 0, &code), CUDA_ERROR_INVALID_HANDLE);
-}
-
-class LinkTest : public DriverTest {};
-
-TEST_F(LinkTest, TheLinkerGivesAnImageOfPtx) {
-  std::string ptx = read_text(SLUICE_TEST_PTX);
-  CUlinkState state = nullptr;
-  void* image = nullptr;
-  size_t bytes = 0;
-  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &state), CUDA_SUCCESS);
-  EXPECT_EQ(cuLinkComplete(state, &image, &bytes), CUDA_ERROR_INVALID_VALUE);
-  ASSERT_EQ(cuLinkAddData(state, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1, "kernels", 0,
-                          nullptr, nullptr),
-            CUDA_SUCCESS);
-  ASSERT_EQ(cuLinkComplete(state, &image, &bytes), CUDA_SUCCESS);
-  CUmodule module = nullptr;
-  EXPECT_EQ(cuModuleLoadData(&module, image), CUDA_SUCCESS);
-  EXPECT_EQ(cuLinkDestroy(state), CUDA_SUCCESS);
-  EXPECT_EQ(cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);
-  CUfunction add = nullptr;
-  EXPECT_EQ(cuModuleGetFunction(&add, module, "add"), CUDA_SUCCESS);
-  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
 }  // namespace
