@@ -1,21 +1,21 @@
 #include "runtime/code_registry.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "ptx/fat_binary.hpp"
-#include "ptx/parser.hpp"
+#include "ptx/link.hpp"
+#include "ptx/printer.hpp"
 
 namespace sluice::runtime {
 
-// Image is what one load call brought: the PTX of its units, parsed when first asked for.
+// Image is what one load call brought: the PTX of its units, parsed and linked when first asked
+// for.
 struct CodeRegistry::Image {
-  struct Unit {
-    std::string text;
-    bool parsed = false;
-    ptx::Module module;
-  };
   std::string failure;  // why there is no PTX
-  std::vector<Unit> units;
+  std::vector<std::string> units;
+  bool is_linked = false;  // then there is one unit, with its module
+  ptx::Module module;
   std::unordered_map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 
@@ -29,9 +29,7 @@ void CodeRegistry::code_loaded(void* code, const void* bytes) {
   if (!texts) {
     image->failure = texts.error().line();
   } else {
-    for (const std::string& text : *texts) {
-      image->units.push_back({text, false, {}});
-    }
+    image->units = *texts;
   }
   images_[code] = std::move(image);
 }
@@ -88,18 +86,19 @@ Function* CodeRegistry::find(void* function) {
 
 Result<CodeRegistry::Source> CodeRegistry::module_of(Image& image, std::string_view kernel) {
   if (!image.failure.empty()) return unsupported(image.failure);
-  for (Image::Unit& unit : image.units) {
-    // A look at the text spares parsing the units of a large image that lack the name.
-    if (unit.text.find(kernel) == std::string::npos) continue;
-    if (!unit.parsed) {
-      Result<ptx::Module> module = ptx::parse(unit.text);
-      if (!module) return tl::unexpected<Error>(module.error());
-      unit.module = std::move(*module);
-      unit.parsed = true;
-    }
-    const ptx::Function* function = unit.module.find_function(kernel);
-    if (function != nullptr && function->is_entry && function->is_definition)
-      return Source{&unit.module, unit.text};
+  // A look at the text spares parsing a large image that lacks the name.
+  const bool may_hold = std::ranges::any_of(
+      image.units, [&](const std::string& text) { return text.find(kernel) != std::string::npos; });
+  if (may_hold && !image.is_linked) {
+    Result<ptx::Module> module = ptx::link_texts(image.units);
+    if (!module) return tl::unexpected<Error>(module.error());
+    if (image.units.size() > 1) image.units = {ptx::print(*module)};
+    image.module = std::move(*module);
+    image.is_linked = true;
+  }
+  const ptx::Function* function = may_hold ? image.module.find_function(kernel) : nullptr;
+  if (function != nullptr && function->is_entry && function->is_definition) {
+    return Source{&image.module, image.units[0]};
   }
   return unsupported("its PTX holds no kernel of that name");
 }

@@ -12,7 +12,7 @@
 
 #include "base/demangle.hpp"
 #include "ptx/fat_binary.hpp"
-#include "ptx/parser.hpp"
+#include "ptx/link.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/explainer.hpp"
 #include "tools/explain/recorded_launches.hpp"
@@ -47,11 +47,9 @@ Result<std::vector<ptx::Module>> read_modules(const std::string& file) {
       refusal.where = file;
       continue;
     }
-    for (const std::string& text : *texts) {
-      Result<ptx::Module> module = ptx::parse(text, file);
-      if (!module) return tl::unexpected(module.error());
-      modules.push_back(std::move(*module));
-    }
+    Result<ptx::Module> module = ptx::link_texts(*texts, file);
+    if (!module) return tl::unexpected(module.error());
+    modules.push_back(std::move(*module));
   }
   if (modules.empty()) return tl::unexpected(std::move(refusal));
   return modules;

@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
-#include "ptx/fat_binary.hpp"
-#include "ptx/parser.hpp"
+#include "hostcuda/driver/code_input.hpp"
+#include "ptx/link.hpp"
 
 namespace sluice::hostcuda {
-namespace {
 
 CUresult report(const Error& error, CUresult invalid_input_as, std::string* message) {
   *message = error.line();
@@ -39,8 +38,6 @@ CUresult best_ptx(const ptx::CodeImage& image, std::vector<std::string>* units,
   return CUDA_SUCCESS;
 }
 
-}  // namespace
-
 CUresult LoadedCode::load(const void* image, std::shared_ptr<LoadedCode>* code,
                           std::string* message) {
   const Result<ptx::CodeImage> read = ptx::read_image(image);
@@ -61,27 +58,27 @@ CUresult LoadedCode::load_file(const char* path, std::shared_ptr<LoadedCode>* co
   }
   const Result<std::vector<ptx::CodeImage>> read = ptx::read_file(path);
   if (!read) return report(read.error(), CUDA_ERROR_INVALID_IMAGE, message);
-  std::vector<std::string> units;
+  std::shared_ptr<LoadedCode> loaded(new LoadedCode);
   for (const ptx::CodeImage& image : *read) {
-    std::vector<std::string> more;
-    if (const CUresult result = best_ptx(image, &more, message); result != CUDA_SUCCESS) {
-      return result;
-    }
-    units.insert(units.end(), more.begin(), more.end());
+    std::vector<std::string> units;
+    std::shared_ptr<LoadedCode> one;
+    CUresult result = best_ptx(image, &units, message);
+    if (result == CUDA_SUCCESS) result = load_units(units, &one, message);
+    if (result != CUDA_SUCCESS) return result;
+    loaded->units_.push_back(std::move(one->units_[0]));
   }
-  return load_units(units, code, message);
+  *code = std::move(loaded);
+  return CUDA_SUCCESS;
 }
 
 CUresult LoadedCode::load_units(const std::vector<std::string>& units,
                                 std::shared_ptr<LoadedCode>* code, std::string* message) {
+  Result<ptx::Module> module = ptx::link_texts(units);
+  if (!module) return report(module.error(), CUDA_ERROR_INVALID_PTX, message);
+  Result<std::unique_ptr<CompiledModule>> compiled = CompiledModule::create(std::move(*module));
+  if (!compiled) return report(compiled.error(), CUDA_ERROR_INVALID_PTX, message);
   std::shared_ptr<LoadedCode> loaded(new LoadedCode);
-  for (const std::string& text : units) {
-    Result<ptx::Module> module = ptx::parse(text);
-    if (!module) return report(module.error(), CUDA_ERROR_INVALID_PTX, message);
-    Result<std::unique_ptr<CompiledModule>> unit = CompiledModule::create(std::move(*module));
-    if (!unit) return report(unit.error(), CUDA_ERROR_INVALID_PTX, message);
-    loaded->units_.push_back(std::move(*unit));
-  }
+  loaded->units_.push_back(std::move(*compiled));
   *code = std::move(loaded);
   return CUDA_SUCCESS;
 }
@@ -92,13 +89,13 @@ CUresult LoadedCode::kernel(std::string_view name, Kernel** kernel) {
     *kernel = found->second.get();
     return CUDA_SUCCESS;
   }
-  for (const std::unique_ptr<CompiledModule>& unit : units_) {
-    const std::vector<std::string> names = unit->kernel_names();
+  for (const std::unique_ptr<CompiledModule>& module : units_) {
+    const std::vector<std::string> names = module->kernel_names();
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-    const Result<KernelFacts> facts = unit->facts(name);
+    const Result<KernelFacts> facts = module->facts(name);
     std::string message;
     if (!facts) return report(facts.error(), CUDA_ERROR_INVALID_PTX, &message);
-    auto made = std::make_unique<Kernel>(*this, *unit, std::string(name), *facts);
+    auto made = std::make_unique<Kernel>(*this, *module, std::string(name), *facts);
     *kernel = made.get();
     kernels_.emplace(name, std::move(made));
     return CUDA_SUCCESS;
@@ -108,16 +105,16 @@ CUresult LoadedCode::kernel(std::string_view name, Kernel** kernel) {
 
 std::vector<std::string> LoadedCode::kernel_names() const {
   std::vector<std::string> names;
-  for (const std::unique_ptr<CompiledModule>& unit : units_) {
-    for (std::string& name : unit->kernel_names())
+  for (const std::unique_ptr<CompiledModule>& module : units_) {
+    for (std::string& name : module->kernel_names())
       names.push_back(std::move(name));
   }
   return names;
 }
 
 CUresult LoadedCode::variable(std::string_view name, GlobalVariable* variable) const {
-  for (const std::unique_ptr<CompiledModule>& unit : units_) {
-    if (const Result<GlobalVariable> found = unit->variable(name)) {
+  for (const std::unique_ptr<CompiledModule>& module : units_) {
+    if (const Result<GlobalVariable> found = module->variable(name)) {
       *variable = *found;
       return CUDA_SUCCESS;
     }

@@ -71,9 +71,9 @@ class Kernel {
   std::vector<Compiled> compiled_;  // guarded by mutex_; few block sizes are ever used
 };
 
-// LoadedCode holds the PTX units of one image, each with its own variables and kernels. A
-// device-linked image has several units; a call or a variable that crosses them is unimplemented.
-// Thread-safe.
+// LoadedCode holds a module for each image of one load, which is one but for a program's file, with
+// variables and kernels of its own. The PTX units of a device-linked image are linked to one
+// module. Thread-safe.
 class LoadedCode {
  public:
   // load() takes an image as the program hands it to the driver; load_file() a file. `message`
