@@ -27,6 +27,11 @@ CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters) {
   return to;
 }
 
+CUDA_BATCH_MEM_OP_NODE_PARAMS words_of(const CUgraphNodeParams& parameters) {
+  const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& from = parameters.memOp;
+  return {from.ctx, from.count, from.paramArray, from.flags};
+}
+
 CUresult refuse(const char* what) {
   sluice::log::error("{} is unsupported on the CPU device", what);
   return CUDA_ERROR_NOT_SUPPORTED;
@@ -121,10 +126,14 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* aft
           reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(&parameters->alloc));
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return cuGraphAddMemFreeNode(node, graph, after, count, parameters->free.dptr);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS words = words_of(*parameters);
+      return cuGraphAddBatchMemOpNode(node, graph, after, count, &words);
+    }
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return add_conditional(node, graph, after, count, parameters->conditional);
     default:
-      return refuse("a graph node of memory operations or external semaphores");
+      return refuse("a graph node of external semaphores");
   }
 }
 
@@ -152,9 +161,14 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
       const CUDA_HOST_NODE_PARAMS host = host_of(*parameters);
       return cuGraphHostNodeSetParams(node, &host);
     }
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS words = words_of(*parameters);
+      return cuGraphBatchMemOpNodeSetParams(node, &words);
+    }
     default:
       return refuse(
-          "new parameters for a graph node that is no kernel, copy, fill or host function");
+          "new parameters for a graph node that is no kernel, copy, fill, host function or memory "
+          "operation");
   }
 }
 
@@ -179,8 +193,13 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
     }
     case CU_GRAPH_NODE_TYPE_GRAPH:
       return cuGraphExecChildGraphNodeSetParams(exec, node, parameters->graph.graph);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS words = words_of(*parameters);
+      return cuGraphExecBatchMemOpNodeSetParams(exec, node, &words);
+    }
     default:
       return refuse(
-          "new parameters for a graph node that is no kernel, copy, fill or host function");
+          "new parameters for a graph node that is no kernel, copy, fill, host function or memory "
+          "operation");
   }
 }

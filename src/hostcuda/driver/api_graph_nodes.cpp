@@ -1,8 +1,8 @@
 // The nodes of graphs: what they do, read and exchanged, in a graph and in what is instantiated.
-#include "base/log.hpp"
 #include "hostcuda/driver/copy.hpp"
 #include "hostcuda/driver/graph_entry.hpp"
 #include "hostcuda/driver/launch.hpp"
+#include "hostcuda/driver/words.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -50,6 +50,13 @@ CUresult make(Driver& driver, const CUDA_HOST_NODE_PARAMS* parameters, SharedOpe
   *operation =
       std::make_shared<const HostOperation>(*context, parameters->fn, parameters->userData);
   return CUDA_SUCCESS;
+}
+
+CUresult make(Driver& driver, const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters,
+              SharedOperation* operation) {
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE
+                               : make_words(driver, parameters->paramArray, parameters->count,
+                                            parameters->flags, operation);
 }
 
 template <class Parameters>
@@ -211,5 +218,31 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS*
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS* parameters) {
+  return set_in_exec(exec, node, parameters);
+}
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                  size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return add(graph, node, after, count, parameters);
+}
+
+// The array is the node's own until its parameters change.
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node,
+                                        CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return read<WordsOperation>(
+      node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, parameters, [&](const WordsOperation& words) {
+        *parameters = {};
+        parameters->count = static_cast<unsigned>(words.operations().size());
+        parameters->paramArray = const_cast<CUstreamBatchMemOpParams*>(words.operations().data());
+      });
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
+                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return set(node, parameters);
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
   return set_in_exec(exec, node, parameters);
 }
