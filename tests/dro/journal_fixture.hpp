@@ -1,14 +1,13 @@
 // A journal in a folder of its own, and the means to change it.
 #pragma once
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "base/scratch_folder.hpp"
 #include "dro/handwritten.hpp"
 #include "dro/journal.hpp"
 #include "dro/journal_format.hpp"
@@ -18,15 +17,6 @@ namespace sluice::dro::testing {
 
 class JournalTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("sluice_journal_" + std::string(test->name()) + "_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "journal";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // write_stencil() journals `launches` ping-pong launches on a grid of 4 x 4 blocks.
   void write_stencil(uint32_t launches) {
     auto journal = JournalWriter::open(path_, Rule::exact, "stencil --size 64");
@@ -80,8 +70,8 @@ class JournalTest : public ::testing::Test {
     return result ? result->difference : result.error().line();
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  const ScratchFolder scratch_;
+  std::string path_ = scratch_.file("journal");
 };
 
 }  // namespace sluice::dro::testing

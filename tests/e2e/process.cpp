@@ -82,15 +82,4 @@ Outcome sluice_run(const std::vector<std::string>& options,
   return outcome;
 }
 
-ScratchFolder::ScratchFolder() {
-  std::string pattern = std::filesystem::temp_directory_path() / "sluice-e2e-XXXXXX";
-  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
-
 }  // namespace sluice::e2e

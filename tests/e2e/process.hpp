@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch_folder.hpp"
+
 namespace sluice::e2e {
 
 struct Outcome {
@@ -27,18 +29,5 @@ std::string build_path(const std::string& relative);
 // must replay bit for bit.
 Outcome sluice_run(const std::vector<std::string>& options,
                    const std::vector<std::string>& command);
-
-// ScratchFolder is a new folder that is deleted with the object.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace sluice::e2e

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.hpp"
 #include "e2e/process.hpp"
 
 namespace sluice::interpose {
@@ -28,7 +29,7 @@ TEST(DriverSearch, TakesTheCpuDeviceBesideTheShim) {
 }
 
 TEST(DriverSearch, SaysWhereTheCpuDeviceIsMissing) {
-  const e2e::ScratchFolder scratch;
+  const ScratchFolder scratch;
   const auto found = find_driver(DeviceChoice::cpu, scratch.file("lib"));
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().line(), scratch.file("lib") +
@@ -37,7 +38,7 @@ TEST(DriverSearch, SaysWhereTheCpuDeviceIsMissing) {
 }
 
 TEST(DriverSearch, NeverTakesSluicesOwnLibrariesForAGpuDriver) {
-  const e2e::ScratchFolder scratch;
+  const ScratchFolder scratch;
   const std::string lib = scratch.file("lib");
   const std::string other = scratch.file("other");
   std::filesystem::create_directories(lib + "/cpu");

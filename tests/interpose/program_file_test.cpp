@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.hpp"
 #include "e2e/process.hpp"
 
 namespace sluice::interpose {
@@ -28,14 +29,14 @@ TEST(ProgramFile, TellsStaticFromSharedRuntime) {
 }
 
 TEST(ProgramFile, TakesAScriptForWhatItIs) {
-  const e2e::ScratchFolder scratch;
+  const ScratchFolder scratch;
   std::ofstream(scratch.file("script")) << "#!/bin/sh\nexit 0\n";
   EXPECT_FALSE(inspect_program(scratch.file("script")).value().is_elf);
   EXPECT_FALSE(inspect_program(scratch.file("none")).has_value());
 }
 
 TEST(ProgramFile, SurvivesEveryTruncation) {
-  const e2e::ScratchFolder scratch;
+  const ScratchFolder scratch;
   std::ifstream file(e2e::build_path("tests/e2e/static_runtime"), std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(file), {}};
   const std::string path = scratch.file("truncated");

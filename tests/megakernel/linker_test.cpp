@@ -1,12 +1,12 @@
 // The scheduler kernel and bodies as one module: what it asks for, and that ptxas takes it.
 #include "megakernel/cuda/linker.hpp"
 
-#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.hpp"
 #include "megakernel/body_check.hpp"
 #include "ptx/parser.hpp"
 
@@ -76,13 +76,12 @@ TEST_P(AssembledMegakernel, IsAssembledWithoutSpills) {
        {std::vector{&first}, std::vector{&first, &second}}) {
     const auto text = link_megakernel(bodies);
     ASSERT_TRUE(text) << text.error().line();
-    const auto file = std::filesystem::path(::testing::TempDir()) /
-                      fmt::format("linked_{}_{}.ptx", bodies.size(), GetParam());
+    const ScratchFolder scratch;
+    const std::string file = scratch.file("linked.ptx");
     std::ofstream(file) << *text;
-    const testing::Assembled assembled = testing::run_ptxas(file.string(), GetParam());
+    const testing::Assembled assembled = testing::run_ptxas(file, GetParam());
     ASSERT_TRUE(assembled.accepted) << assembled.output;
     EXPECT_EQ(assembled.costs.at(megakernel_name).spills, 0);
-    std::filesystem::remove(file);
   }
 }
 

@@ -1,11 +1,11 @@
 // A backend whose code comes later: launches pass through until then, none is held back for it, and
 // the journal shows the switch.
 #include <atomic>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "base/scratch_folder.hpp"
 #include "megakernel/cuda/device_tables.hpp"
 #include "runtime/runtime_fixture.hpp"
 
@@ -75,9 +75,9 @@ class BackendTest : public testing::RuntimeTest {
 };
 
 TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
-  const std::filesystem::path journal =
-      std::filesystem::path(::testing::TempDir()) / "sluice_backend_test_journal";
-  start(Config{}.set_journal_path(journal.string()));
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  start(Config{}.set_journal_path(journal));
   program.allocate_in(*runtime);
   program.launch(*runtime, kernels["step"], 0);
   program.launch(*runtime, kernels["step"], 1);
@@ -98,7 +98,6 @@ TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
   runtime->finish();
   std::ostringstream text;
   text << std::ifstream(journal).rdbuf();
-  std::filesystem::remove(journal);
   const std::string written = text.str();
   size_t reasons = 0;
   for (size_t at = written.find("not ready"); at != std::string::npos;

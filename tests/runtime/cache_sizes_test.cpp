@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -14,21 +16,16 @@ namespace fs = std::filesystem;
 // A processor's caches, described as Linux does in /sys.
 class CacheSizesTest : public testing::Test {
  protected:
-  CacheSizesTest() : folder_(fs::path(testing::TempDir()) / "sluice-cache-sizes") {
-    fs::remove_all(folder_);
-  }
-  ~CacheSizesTest() override { fs::remove_all(folder_); }
-
   void add(int level, const std::string& size) {
-    const fs::path cache = folder_ / ("index" + std::to_string(caches_++));
+    const fs::path cache = folder_.path() / ("index" + std::to_string(caches_++));
     fs::create_directories(cache);
     std::ofstream(cache / "level") << level << '\n';
     std::ofstream(cache / "size") << size << '\n';
   }
-  CacheSizes read() const { return read_cache_sizes(folder_.string()); }
+  CacheSizes read() const { return read_cache_sizes(folder_.path().string()); }
 
  private:
-  const fs::path folder_;
+  const ScratchFolder folder_;
   int caches_ = 0;
 };
 

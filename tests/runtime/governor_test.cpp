@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "base/scratch_folder.hpp"
 #include "runtime/runtime_fixture.hpp"
 
 namespace sluice::runtime {
@@ -236,14 +235,13 @@ TEST_F(GovernedRuntime, FollowsThemForLongerWhereNothingGoverns) {
 }
 
 TEST_F(GovernedRuntime, SaysInTheJournalWhy) {
-  const std::string path =
-      ::testing::TempDir() + "governed-" + std::to_string(getpid()) + ".journal";
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("journal");
   start_governed(50, path);
   plain_of(30);
   runtime->finish();
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
-  std::remove(path.c_str());
   EXPECT_THAT(text.str(), ::testing::HasSubstr("plain launches were 2.00 x as fast as tasks"));
   EXPECT_THAT(text.str(), ::testing::HasSubstr("plain launches were measured to be faster"));
 }

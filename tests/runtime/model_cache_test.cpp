@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "base/scratch_folder.hpp"
 #include "runtime/fake_kernels.hpp"
 
 namespace sluice::runtime {
@@ -17,14 +17,6 @@ using testing::FakeKernels;
 
 class ModelCacheTest : public ::testing::Test {
  protected:
-  ModelCacheTest()
-      : path_(fs::path(::testing::TempDir()) /
-              ("models-" + std::to_string(getpid()) + "-" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
-    fs::remove_all(path_);
-  }
-  ~ModelCacheTest() override { fs::remove_all(path_); }
-
   // start() is a program's start: the models of one process.
   std::unique_ptr<KernelModel> start(const std::string& name = "step",
                                      const std::string& identity = "build 1",
@@ -50,7 +42,8 @@ class ModelCacheTest : public ::testing::Test {
   FakeKernels kernels_;
   ptx::Module module_;
   int made_ = 0;
-  const std::string path_;
+  const ScratchFolder scratch_;
+  const std::string path_ = scratch_.file("models");
 };
 
 TEST_F(ModelCacheTest, ASecondStartNeitherMakesTheModelNorAnalyses) {

@@ -1,10 +1,9 @@
 // What is not understood passes through in stream order, with its reason in the journal.
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/assert.hpp"
+#include "base/scratch_folder.hpp"
 #include "runtime/runtime_fixture.hpp"
 
 namespace sluice::runtime {
@@ -16,16 +15,9 @@ using testing::PingPong;
 
 class PassThroughTest : public testing::RuntimeTest {
  protected:
-  PassThroughTest() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "sluice-runtime-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~PassThroughTest() override { std::filesystem::remove_all(folder_); }
-
   void start_with_journal() { start(Config{}.set_journal_path(path())); }
 
-  std::string path() const { return folder_ / "journal"; }
+  std::string path() const { return folder_.file("journal"); }
 
   // finished_journal() ends the runtime's work and reads what it wrote.
   std::string finished_journal() {
@@ -38,7 +30,7 @@ class PassThroughTest : public testing::RuntimeTest {
   PingPong program{64};
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(PassThroughTest, AnOpaqueLaunchKeepsItsPlaceBetweenWindows) {
