@@ -113,11 +113,16 @@ class PollyReader {
         isl_set_add_constraint(box_.release(), isl_constraint_set_constant_si(below, -1)));
   }
 
+  // assumptions_hold() is true where all that Polly assumed of the parameters holds in this launch.
+  // What it thinks no defined execution leaves is assumed as well, and not only what it would check
+  // when the program runs: it takes a loop without signed wraps for finite, and with that an
+  // unsigned comparison in it for one of numbers that are not negative.
   bool assumptions_hold() const {
     const isl::set invalid = scop_.getInvalidContext().intersect_params(box_);
     const isl::set missing = box_.subtract(scop_.getAssumedContext());
-    return isl_set_is_empty(invalid.get()) == isl_bool_true &&
-           isl_set_is_empty(missing.get()) == isl_bool_true;
+    const isl::set undefined = box_.subtract(scop_.getDefinedBehaviorContext());
+    return invalid.is_empty().is_true() && missing.is_empty().is_true() &&
+           undefined.is_empty().is_true();
   }
 
   // Group is the touches of one kind whose place Polly knows exactly. They are united before the
