@@ -18,7 +18,7 @@ constexpr uint64_t most_rows = uint64_t{1} << 26;
 using Position = std::array<int64_t, dimensions>;
 
 // RowBuilder runs the loops and collects rows. Pairs come in lexicographic order; a pair out of
-// order, or too many ranges, end it with false.
+// order, too many ranges, or numbers past 64 bits end it with false.
 class RowBuilder {
  public:
   RowBuilder(EdgeTable& table, size_t variable_count) : table_(table), variables_(variable_count) {
@@ -27,7 +27,7 @@ class RowBuilder {
   }
 
   bool run(const LoopNode& node);
-  bool finish() { return open_row(table_.slave_grid.count()); }
+  bool finish() { return !variables_.overflowed && open_row(table_.slave_grid.count()); }
 
  private:
   bool run_loop(const LoopNode& loop);
@@ -37,10 +37,10 @@ class RowBuilder {
 
   // position() is the pair that a visit stands for while `variable` has `value`.
   Position position(const LoopNode& visit, int variable, int64_t value) {
-    variables_[variable] = value;
+    variables_.values[variable] = value;
     return position(visit);
   }
-  Position position(const LoopNode& visit) const {
+  Position position(const LoopNode& visit) {
     Position at;
     for (int i = 0; i < dimensions; ++i)
       at[i] = evaluate(visit.expressions[i], variables_);
@@ -48,10 +48,11 @@ class RowBuilder {
   }
 
   EdgeTable& table_;
-  std::vector<int64_t> variables_;
+  LoopVariables variables_;
 };
 
 bool RowBuilder::run(const LoopNode& node) {
+  if (variables_.overflowed) return false;
   switch (node.kind) {
     case LoopNode::Kind::loop:
       return run_loop(node);
@@ -83,7 +84,7 @@ bool RowBuilder::run_loop(const LoopNode& loop) {
     return run_bounded(loop, first, open ? limit - 1 : limit, step);
   }
   for (int64_t value = first;; value += step) {
-    variables_[loop.variable] = value;
+    variables_.values[loop.variable] = value;
     if (evaluate(condition, variables_) == 0) return true;
     if (!run(loop.children[0])) return false;
   }
@@ -99,7 +100,7 @@ bool RowBuilder::run_bounded(const LoopNode& loop, int64_t first, int64_t last, 
     if (one_row && end.back() - begin.back() == last - first) return add(begin, end.back());
   }
   for (int64_t value = first; value <= last; value += step) {
-    variables_[loop.variable] = value;
+    variables_.values[loop.variable] = value;
     if (!run(body)) return false;
   }
   return true;
@@ -107,6 +108,7 @@ bool RowBuilder::run_bounded(const LoopNode& loop, int64_t first, int64_t last, 
 
 // add() adds the masters from.x .. last_x of one row of masters to the slave's row.
 bool RowBuilder::add(const Position& from, int64_t last_x) {
+  if (variables_.overflowed) return false;
   const Dim3& slaves = table_.slave_grid;
   const Dim3& masters = table_.master_grid;
   const int64_t slave = from[2] + slaves.x * (from[1] + int64_t{slaves.y} * from[0]);

@@ -1,6 +1,7 @@
 #include "dro/loop_program.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <isl/ast.h>
@@ -13,6 +14,12 @@
 
 namespace sluice::dro {
 namespace {
+
+bool fits(isl_val* value) {
+  using Limits = std::numeric_limits<long>;
+  return isl_val_is_int(value) == isl_bool_true && isl_val_cmp_si(value, Limits::min()) >= 0 &&
+         isl_val_cmp_si(value, Limits::max()) <= 0;
+}
 
 // Reader turns isl's AST into LoopNodes; `good` falls where something is met that it does not know.
 class Reader {
@@ -45,7 +52,11 @@ Expression Reader::expression(isl_ast_expr* source) {
   switch (isl_ast_expr_get_type(source)) {
     case isl_ast_expr_int: {
       isl_val* value = isl_ast_expr_get_val(source);
-      read.value = isl_val_get_num_si(value);
+      if (fits(value)) {
+        read.value = isl_val_get_num_si(value);
+      } else {
+        good_ = false;
+      }
       isl_val_free(value);
       break;
     }
@@ -131,10 +142,11 @@ LoopNode Reader::read(isl_ast_node* node) {
 
 }  // namespace
 
-int64_t evaluate(const Expression& expression, const std::vector<int64_t>& variables) {
+int64_t evaluate(const Expression& expression, LoopVariables& variables) {
   if (expression.kind == Expression::Kind::constant) return expression.value;
-  if (expression.kind == Expression::Kind::variable) return variables[expression.value];
+  if (expression.kind == Expression::Kind::variable) return variables.values[expression.value];
   const auto at = [&](size_t i) { return evaluate(expression.arguments[i], variables); };
+  int64_t result = 0;
   switch (expression.operation) {
     case isl_ast_expr_op_and:
     case isl_ast_expr_op_and_then:
@@ -152,13 +164,17 @@ int64_t evaluate(const Expression& expression, const std::vector<int64_t>& varia
       return best;
     }
     case isl_ast_expr_op_minus:
-      return -at(0);
+      variables.overflowed |= __builtin_sub_overflow(int64_t{0}, at(0), &result);
+      return result;
     case isl_ast_expr_op_add:
-      return at(0) + at(1);
+      variables.overflowed |= __builtin_add_overflow(at(0), at(1), &result);
+      return result;
     case isl_ast_expr_op_sub:
-      return at(0) - at(1);
+      variables.overflowed |= __builtin_sub_overflow(at(0), at(1), &result);
+      return result;
     case isl_ast_expr_op_mul:
-      return at(0) * at(1);
+      variables.overflowed |= __builtin_mul_overflow(at(0), at(1), &result);
+      return result;
     case isl_ast_expr_op_div:
     case isl_ast_expr_op_pdiv_q:
       return at(0) / at(1);

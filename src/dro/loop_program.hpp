@@ -24,8 +24,17 @@ struct Expression {
   std::vector<Expression> arguments;
 };
 
-// evaluate() computes a value; `variables` holds one value for each slot.
-int64_t evaluate(const Expression& expression, const std::vector<int64_t>& variables);
+// LoopVariables are the variables of running loops.
+struct LoopVariables {
+  explicit LoopVariables(size_t count) : values(count) {}
+
+  std::vector<int64_t> values;  // one for each slot
+  // Some value did not fit in 64 bits. What was computed from then on means nothing.
+  bool overflowed = false;
+};
+
+// evaluate() computes a value.
+int64_t evaluate(const Expression& expression, LoopVariables& variables);
 
 // LoopNode is a loop, a condition, a sequence or the visit of one point.
 struct LoopNode {
@@ -45,7 +54,7 @@ struct LoopProgram {
 };
 
 // generate_loops() makes the loops that visit each point of `points` once, in lexicographic order.
-// Nothing where isl gives up.
+// Nothing where isl gives up, or where the loops have numbers of more than 64 bits.
 std::optional<LoopProgram> generate_loops(const isl::set& points);
 
 }  // namespace sluice::dro

@@ -21,20 +21,21 @@ constexpr std::array index_names = {"X", "Y", "Z"};
 // RunCollector runs the loops of one block's bytes.
 class RunCollector {
  public:
-  explicit RunCollector(std::vector<int64_t> variables) : variables_(std::move(variables)) {}
+  explicit RunCollector(dro::LoopVariables variables) : variables_(std::move(variables)) {}
 
-  ByteRuns run(const dro::LoopNode& root) {
+  // run() is nothing where numbers pass 64 bits.
+  std::optional<ByteRuns> run(const dro::LoopNode& root) {
     visit(root);
+    if (variables_.overflowed) return std::nullopt;
     normalise(runs_);
     return std::move(runs_);
   }
 
  private:
-  int64_t value(const dro::Expression& expression) const {
-    return dro::evaluate(expression, variables_);
-  }
+  int64_t value(const dro::Expression& expression) { return dro::evaluate(expression, variables_); }
 
   void visit(const dro::LoopNode& node) {
+    if (variables_.overflowed) return;
     using Kind = dro::LoopNode::Kind;
     switch (node.kind) {
       case Kind::loop:
@@ -55,7 +56,7 @@ class RunCollector {
 
   void loop(const dro::LoopNode& node) {
     const int64_t first = value(node.expressions[0]);
-    variables_[node.variable] = first;
+    variables_.values[node.variable] = first;
     if (node.expressions.size() == 1) return visit(node.children[0]);
     const dro::Expression& condition = node.expressions[1];
     const int64_t step = value(node.expressions[2]);
@@ -70,8 +71,8 @@ class RunCollector {
       return add(first, condition.operation == isl_ast_expr_op_lt ? limit : limit + 1);
     }
     for (int64_t at = first;; at += step) {
-      variables_[node.variable] = at;
-      if (value(condition) == 0) return;
+      variables_.values[node.variable] = at;
+      if (value(condition) == 0 || variables_.overflowed) return;
       visit(body);
     }
   }
@@ -89,7 +90,7 @@ class RunCollector {
     }
   }
 
-  std::vector<int64_t> variables_;
+  dro::LoopVariables variables_;
   ByteRuns runs_;
 };
 
@@ -202,18 +203,20 @@ std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
   if (!programs_) return std::nullopt;
   ByteRuns runs;
   for (const dro::LoopProgram& program : *programs_) {
-    std::vector<int64_t> variables(program.variable_count);
+    dro::LoopVariables variables(program.variable_count);
     const auto set = [&](const std::string& name, int64_t value) {
       const auto found = program.slots.find(name);
-      if (found != program.slots.end()) variables[static_cast<size_t>(found->second)] = value;
+      if (found != program.slots.end())
+        variables.values[static_cast<size_t>(found->second)] = value;
     };
     set(index_names[0], block.x);
     set(index_names[1], block.y);
     set(index_names[2], block.z);
     for (size_t i = 0; i < symbols_.size(); ++i)
       set(symbols_[i], symbols[i]);
-    const ByteRuns more = RunCollector(std::move(variables)).run(program.root);
-    runs.insert(runs.end(), more.begin(), more.end());
+    const std::optional<ByteRuns> more = RunCollector(std::move(variables)).run(program.root);
+    if (!more) return std::nullopt;
+    runs.insert(runs.end(), more->begin(), more->end());
   }
   if (programs_->size() > 1) normalise(runs);
   return runs;

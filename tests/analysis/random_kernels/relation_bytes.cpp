@@ -128,13 +128,22 @@ class Search {
   bool found_ = false;
 };
 
-void add_rows(isl_mat* matrix, bool equalities, std::vector<Constraint>& constraints) {
+// number_of() is a value, or 0 where it does not fit; then `fits` falls.
+int64_t number_of(isl_val* value, bool& fits) {
+  const bool is_small = isl_val_is_int(value) == isl_bool_true &&
+                        isl_val_cmp_si(value, -infinite) >= 0 &&
+                        isl_val_cmp_si(value, infinite) <= 0;
+  fits &= is_small;
+  return is_small ? isl_val_get_num_si(value) : 0;
+}
+
+void add_rows(isl_mat* matrix, bool equalities, Piece& piece) {
   const int rows = isl_mat_rows(matrix), columns = isl_mat_cols(matrix);
   for (int row = 0; row < rows; ++row) {
     Constraint constraint;
     for (int column = 0; column < columns; ++column) {
       isl_val* value = isl_mat_get_element_val(matrix, row, column);
-      const int64_t number = isl_val_get_num_si(value);
+      const int64_t number = number_of(value, piece.fits);
       isl_val_free(value);
       if (column == 0) {
         constraint.constant = number;
@@ -142,28 +151,29 @@ void add_rows(isl_mat* matrix, bool equalities, std::vector<Constraint>& constra
         constraint.coefficients.push_back(number);
       }
     }
-    constraints.push_back(constraint);
+    piece.constraints.push_back(constraint);
     if (!equalities) continue;
     constraint.constant = -constraint.constant;
     for (int64_t& number : constraint.coefficients)
       number = -number;
-    constraints.push_back(constraint);
+    piece.constraints.push_back(constraint);
   }
   isl_mat_free(matrix);
 }
 
 // rational_bounds() confines what constraints together, but no single one, confine.
-void rational_bounds(isl_basic_map* piece, Domains& domains) {
+void rational_bounds(isl_basic_map* map, Piece& piece) {
+  Domains& domains = piece.domains;
   isl_basic_set* lifted =
-      isl_basic_set_lift(isl_basic_set_flatten(isl_basic_map_wrap(isl_basic_map_copy(piece))));
+      isl_basic_set_lift(isl_basic_set_flatten(isl_basic_map_wrap(isl_basic_map_copy(map))));
   lifted = isl_basic_set_flatten(lifted);
   for (size_t i = 3; i < domains.size(); ++i) {
     isl_aff* variable = isl_aff_var_on_domain(
         isl_local_space_from_space(isl_basic_set_get_space(lifted)), isl_dim_set, unsigned(i));
     isl_val* low = isl_val_ceil(isl_basic_set_min_lp_val(lifted, variable));
     isl_val* high = isl_val_floor(isl_basic_set_max_lp_val(lifted, variable));
-    if (isl_val_is_int(low) == isl_bool_true) domains[i].low = isl_val_get_num_si(low);
-    if (isl_val_is_int(high) == isl_bool_true) domains[i].high = isl_val_get_num_si(high);
+    if (isl_val_is_int(low) == isl_bool_true) domains[i].low = number_of(low, piece.fits);
+    if (isl_val_is_int(high) == isl_bool_true) domains[i].high = number_of(high, piece.fits);
     isl_val_free(low);
     isl_val_free(high);
     isl_aff_free(variable);
@@ -180,12 +190,12 @@ isl_stat add_piece(isl_basic_map* map, void* user) {
   if (is_plain) {
     add_rows(isl_basic_map_equalities_matrix(map, isl_dim_cst, isl_dim_param, isl_dim_in,
                                              isl_dim_out, isl_dim_div),
-             true, piece.constraints);
+             true, piece);
     add_rows(isl_basic_map_inequalities_matrix(map, isl_dim_cst, isl_dim_param, isl_dim_in,
                                                isl_dim_out, isl_dim_div),
-             false, piece.constraints);
+             false, piece);
     piece.domains.resize(4 + size_t(isl_basic_map_dim(map, isl_dim_div)));
-    rational_bounds(map, piece.domains);
+    rational_bounds(map, piece);
     pieces.push_back(std::move(piece));
   }
   isl_basic_map_free(map);
@@ -210,6 +220,10 @@ std::optional<RelationBytes> RelationBytes::read(const std::string& relation, co
   for (size_t block = 0; block < grid.count(); ++block) {
     ByteCollector listed;
     for (size_t i = 0; i < bytes.pieces_.size(); ++i) {
+      if (!bytes.pieces_[i].fits) {
+        bytes.complete_ = false;
+        continue;
+      }
       const auto end = Search(bytes.pieces_[i], steps[i]).run(bytes.position(block), listed);
       if (end == Search::End::unbounded) return std::nullopt;
       if (end == Search::End::too_long) bytes.complete_ = false;
@@ -227,6 +241,10 @@ std::array<int64_t, 3> RelationBytes::position(size_t block) const {
 bool RelationBytes::contains(size_t block, int64_t byte) const {
   bool is_decided = true;
   for (const Piece& piece : pieces_) {
+    if (!piece.fits) {
+      is_decided = false;
+      continue;
+    }
     uint64_t steps = most_steps_of_a_byte;
     const std::optional<bool> found = Search(piece, steps).contains(position(block), byte);
     if (found == true) return true;

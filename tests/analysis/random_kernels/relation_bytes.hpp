@@ -29,7 +29,8 @@ struct Piece {
     std::vector<int64_t> coefficients;
   };
   std::vector<Constraint> constraints;
-  Domains domains;  // within which every point lies
+  Domains domains;   // within which every point lies
+  bool fits = true;  // all numbers fit in 64 bits: else only isl can tell of it
 };
 
 class RelationBytes {

@@ -24,5 +24,20 @@ TEST(RelationBytes, AByteThatASearchDoesNotReachInTimeIsNotDenied) {
   EXPECT_FALSE(bytes->contains(0, x * 8));
 }
 
+// The bytes 8 to 15, and 2^33 + 8 to 2^33 + 15, in numbers of which one needs 67 bits.
+TEST(RelationBytes, NumbersPast64BitsAreLeftToIsl) {
+  const auto bytes = RelationBytes::read(
+      "{ B[x = 0, y = 0, z = 0] -> A[o] : 8 <= o <= 8589934607 and "
+      "8589934592*floor((-16 + o)/8589934592) <= -8589934592 + o and "
+      "73786976423687225344*floor((-16 + o)/8589934592) <= "
+      "-73786976423687225344 + 8589934599o }",
+      {1, 1, 1});
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_FALSE(bytes->complete());
+  EXPECT_FALSE(bytes->contains(0, int64_t{1} << 33));
+  EXPECT_TRUE(bytes->contains(0, (int64_t{1} << 33) + 8));
+  EXPECT_TRUE(bytes->contains(0, 8));
+}
+
 }  // namespace
 }  // namespace sluice::analysis::random

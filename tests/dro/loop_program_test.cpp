@@ -1,0 +1,48 @@
+// Loops whose numbers pass 64 bits say so.
+#include "dro/loop_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dro/edge_drawing.hpp"
+
+namespace sluice::dro {
+namespace {
+
+TEST(LoopProgram, IsNoneWhereANumberPasses64Bits) {
+  const IslContext context;
+  const isl::set few(context.get(), "{ E[a, b] : 0 <= a, b <= 10 and 5 a <= 3 b }");
+  EXPECT_TRUE(generate_loops(few).has_value());
+  const isl::set large(context.get(),
+                       "{ E[a, b] : 0 <= a, b <= 1000000000000000 and 73786976294838206465 a <= "
+                       "221360928884514619397 b + 36893488147419103232 }");
+  EXPECT_FALSE(generate_loops(large).has_value());
+}
+
+TEST(LoopProgram, TellsOfAProductThatPasses64Bits) {
+  Expression product;
+  product.kind = Expression::Kind::operation;
+  product.operation = isl_ast_expr_op_mul;
+  product.arguments.resize(2);
+  product.arguments[0].value = int64_t{1} << 40;
+  product.arguments[1].kind = Expression::Kind::variable;
+  LoopVariables variables(1);
+  variables.values[0] = int64_t{1} << 22;
+  EXPECT_EQ(evaluate(product, variables), int64_t{1} << 62);
+  EXPECT_FALSE(variables.overflowed);
+  variables.values[0] = int64_t{1} << 23;
+  evaluate(product, variables);
+  EXPECT_TRUE(variables.overflowed);
+}
+
+// b >= a, but 2^61 a has more than 64 bits for most a.
+TEST(LoopProgram, EdgesOfSuchLoopsAreAll) {
+  IslContext context;
+  const isl::map edges(context.get(),
+                       "{ B[a, 0, 0] -> B[b, 0, 0] : 0 <= a, b < 100 and 2305843009213693952 a <= "
+                       "2305843009213693951 b + 1152921504606846976 and (a + b) mod 3 = 0 }");
+  const Dim3 grid = {100, 1, 1};
+  EXPECT_EQ(draw_edges(context, edges, grid, grid).form, EdgeForm::all);
+}
+
+}  // namespace
+}  // namespace sluice::dro
