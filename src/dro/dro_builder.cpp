@@ -12,8 +12,8 @@
 namespace sluice::dro {
 namespace {
 
-constexpr unsigned long composing_budget =
-    200'000;  // isl operations: a quarter of a second, mostly
+// In isl's operations: a quarter of a second, mostly.
+constexpr unsigned long composing_budget = 200'000;
 
 // listing_steps bounds the search for the edges of one hazard in listed bytes; what takes more is
 // left to isl, which is quicker where many blocks meet many.
@@ -104,6 +104,7 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
   PairResult result;
   LiveState next = state;
   std::vector<Meeting> meetings;
+  bool undrawn = false;
   const auto light = [](const LaunchPattern& pattern) {
     return !pattern.footprint || pattern.boxed || pattern.listed;
   };
@@ -120,8 +121,11 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
       }
       retire(context_, next.buffers[i], later, retiring);
     }
-    if (!host && !meetings.empty()) find_edges(pair, meetings, result);
+    if (!host && !meetings.empty()) undrawn = !find_edges(pair, meetings, result);
     if (budget.is_spent()) effort_ += effort_of_giving_up;
+  }
+  if (undrawn && store_ != nullptr) {
+    keep(draw_edges(context_, result.relation, master.grid, slave.grid), result);
   }
   const auto writes_live = [](const LiveBytes& live) { return !live.writes.empty(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&
@@ -130,18 +134,20 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
   return result;
 }
 
-void DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+// find_edges() finds the edges themselves, or else their relation and is false.
+bool DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
                             PairResult& result) {
-  const Dim3& master_grid = launches_.pattern(pair.master).grid;
-  const Dim3& slave_grid = launches_.pattern(pair.slave).grid;
   // Those who ask for relations alone, and the check of the buffer rule, go on with isl's.
   if (store_ != nullptr && rule_ == Rule::exact) {
-    if (auto table = edges_of_boxes(pair, meetings)) return keep(std::move(*table), result);
-    if (auto table = listed_edges(pair, meetings)) return keep(std::move(*table), result);
+    std::optional<EdgeTable> table = edges_of_boxes(pair, meetings);
+    if (!table) table = listed_edges(pair, meetings);
+    if (table) {
+      keep(std::move(*table), result);
+      return true;
+    }
   }
   result.relation = composed_edges(pair, meetings);
-  if (store_ == nullptr) return;
-  keep(draw_edges(context_, result.relation, master_grid, slave_grid), result);
+  return false;
 }
 
 // edges_of_boxes() finds edges in closed form between boxed patterns.

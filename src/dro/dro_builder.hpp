@@ -76,7 +76,7 @@ class DroBuilder {
   PairResult compose(const PatternPair& pair);
   bool find_meetings(const Meeting& place, const BufferAccess& later, const LiveBytes& live,
                      PairResult& result, std::vector<Meeting>& found) const;
-  void find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+  bool find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
                   PairResult& result);
   std::optional<EdgeTable> edges_of_boxes(const PatternPair& pair,
                                           const std::vector<Meeting>& meetings);

@@ -17,8 +17,8 @@ namespace sluice::dro {
 // equality), else `ranges`, found by running the loops that isl generates for the relation. Should
 // isl or the table pass their limits, the answer is widened to `all` between the relation's boxes
 // or whole grids: more order than needed, never less. `budget` is in isl's operations; the usual
-// one is worth some seconds.
-constexpr unsigned long drawing_budget = 20'000'000;
+// one is worth a second or two.
+constexpr unsigned long drawing_budget = 2'000'000;
 EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
                      const Dim3& slave_grid, unsigned long budget = drawing_budget);
 
