@@ -10,6 +10,7 @@
 //   `call T @sluice.unknown.T(i32 number)`, number an index into `unknowns`.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <set>

@@ -3,6 +3,7 @@
 // Internal to the analysis.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -16,6 +16,14 @@ struct Allowance {
 
 thread_local Allowance* current = nullptr;
 
+// Spending ends with the work, however that ends: a jump, a return or an exception.
+struct Spending {
+  Spending() = default;
+  Spending(const Spending&) = delete;
+  Spending& operator=(const Spending&) = delete;
+  ~Spending() { current = nullptr; }
+};
+
 void spend() {
   if (current == nullptr || current->left-- > 0) return;
   std::longjmp(current->end, 1);
@@ -58,13 +66,10 @@ namespace sluice::analysis {
 bool run_within(uint64_t allocations, llvm::function_ref<void()> work) {
   SLUICE_ASSERT(current == nullptr);
   Allowance allowance{allocations, {}};
-  if (setjmp(allowance.end) != 0) {
-    current = nullptr;
-    return false;
-  }
+  const Spending spending;
+  if (setjmp(allowance.end) != 0) return false;
   current = &allowance;
   work();
-  current = nullptr;
   return true;
 }
 
