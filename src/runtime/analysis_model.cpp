@@ -24,8 +24,10 @@ class AnalysisModel final : public KernelModel {
 }  // namespace
 
 ModelMaker analysis_model_maker() {
-  return [](const ptx::Module& module, std::string_view kernel, std::string_view) {
-    return analysis::KernelAnalysis::create(module, kernel)
+  return [](PtxCode& code, std::string_view kernel) -> Result<std::unique_ptr<KernelModel>> {
+    const Result<const ptx::Module*> module = code.module_with(kernel);
+    if (!module) return tl::unexpected<Error>(module.error());
+    return analysis::KernelAnalysis::create(**module, kernel)
         .map([](std::unique_ptr<analysis::KernelAnalysis>&& analysis)
                  -> std::unique_ptr<KernelModel> {
           return std::make_unique<AnalysisModel>(std::move(analysis));

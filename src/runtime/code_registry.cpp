@@ -4,18 +4,13 @@
 #include <utility>
 
 #include "ptx/fat_binary.hpp"
-#include "ptx/link.hpp"
-#include "ptx/printer.hpp"
 
 namespace sluice::runtime {
 
-// Image is what one load call brought: the PTX of its units, parsed and linked when first asked
-// for.
+// Image is what one load call brought.
 struct CodeRegistry::Image {
-  std::string failure;  // why there is no PTX
-  std::vector<std::string> units;
-  bool is_linked = false;  // then there is one unit, with its module
-  ptx::Module module;
+  std::optional<PtxCode> code;
+  std::string failure;  // why there is none
   std::unordered_map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 
@@ -24,12 +19,12 @@ CodeRegistry::~CodeRegistry() = default;
 
 void CodeRegistry::code_loaded(void* code, const void* bytes) {
   auto image = std::make_shared<Image>();
-  const Result<std::vector<std::string>> texts =
+  Result<std::vector<std::string>> texts =
       ptx::read_image(bytes).and_then([](const ptx::CodeImage& read) { return read.best_ptx(); });
   if (!texts) {
     image->failure = texts.error().line();
   } else {
-    image->units = *texts;
+    image->code.emplace(std::move(*texts));
   }
   images_[code] = std::move(image);
 }
@@ -84,54 +79,33 @@ Function* CodeRegistry::find(void* function) {
   return found == functions_.end() ? nullptr : &found->second;
 }
 
-Result<CodeRegistry::Source> CodeRegistry::module_of(Image& image, std::string_view kernel) {
-  if (!image.failure.empty()) return unsupported(image.failure);
-  // A look at the text spares parsing a large image that lacks the name.
-  const bool may_hold = std::ranges::any_of(
-      image.units, [&](const std::string& text) { return text.find(kernel) != std::string::npos; });
-  if (may_hold && !image.is_linked) {
-    Result<ptx::Module> module = ptx::link_texts(image.units);
-    if (!module) return tl::unexpected<Error>(module.error());
-    if (image.units.size() > 1) image.units = {ptx::print(*module)};
-    image.module = std::move(*module);
-    image.is_linked = true;
-  }
-  const ptx::Function* function = may_hold ? image.module.find_function(kernel) : nullptr;
-  if (function != nullptr && function->is_entry && function->is_definition) {
-    return Source{&image.module, image.units[0]};
-  }
-  return unsupported("its PTX holds no kernel of that name");
+Result<PtxCode*> CodeRegistry::code_of(const Function& function) {
+  const auto loaded = std::find_if(images_.begin(), images_.end(), [&](const auto& entry) {
+    return entry.second.get() == function.image;
+  });
+  if (loaded == images_.end()) return unsupported("its code has been unloaded");
+  Image& image = *loaded->second;
+  if (!image.code) return unsupported(image.failure);
+  return &*image.code;
 }
 
 Result<const ptx::Module*> CodeRegistry::module(const Function& function) {
-  for (const auto& [code, image] : images_) {
-    if (image.get() != function.image) continue;
-    return module_of(*image, function.kernel->name).map([](const Source& source) {
-      return source.module;
-    });
-  }
-  return unsupported("its code has been unloaded");
+  return code_of(function).and_then(
+      [&](PtxCode* code) { return code->module_with(function.kernel->name); });
 }
 
 KernelModel* CodeRegistry::model(const Function& function) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried) return kernel.model.get();
   kernel.tried = true;
-  for (const auto& [code, image] : images_) {
-    if (image.get() != function.image) continue;
-    Result<std::unique_ptr<KernelModel>> model =
-        module_of(*image, kernel.name).and_then([&](const Source& source) {
-          return maker_(*source.module, kernel.name, source.text);
-        });
-    if (model) {
-      kernel.model = std::move(*model);
-    } else {
-      kernel.failure = model.error().line();
-    }
-    return kernel.model.get();
+  Result<std::unique_ptr<KernelModel>> model =
+      code_of(function).and_then([&](PtxCode* code) { return maker_(*code, kernel.name); });
+  if (model) {
+    kernel.model = std::move(*model);
+  } else {
+    kernel.failure = model.error().line();
   }
-  kernel.failure = "its code has been unloaded";
-  return nullptr;
+  return kernel.model.get();
 }
 
 }  // namespace sluice::runtime

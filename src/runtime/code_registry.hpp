@@ -15,7 +15,6 @@
 #include "hostcuda/block_abi.h"
 #include "megakernel/block_cost.hpp"
 #include "megakernel/window_backend.hpp"
-#include "ptx/syntax.hpp"
 #include "runtime/following_budget.hpp"
 #include "runtime/footprint_cache.hpp"
 #include "runtime/governor.hpp"
@@ -104,11 +103,7 @@ class CodeRegistry {
 
  private:
   struct Image;
-  struct Source {
-    const ptx::Module* module = nullptr;
-    std::string_view text;
-  };
-  Result<Source> module_of(Image& image, std::string_view kernel);
+  Result<PtxCode*> code_of(const Function& function);
 
   ModelMaker maker_;
   std::unordered_map<void*, std::shared_ptr<Image>> images_;

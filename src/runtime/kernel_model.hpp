@@ -7,7 +7,7 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
-#include "ptx/syntax.hpp"
+#include "runtime/ptx_code.hpp"
 
 namespace sluice::runtime {
 
@@ -24,9 +24,9 @@ class KernelModel {
   virtual void note_not_paid() {}
 };
 
-// ModelMaker makes the model of a kernel of a module, whose PTX is `text`; an error becomes the
-// reason for which its launches pass through. The module outlives the model.
-using ModelMaker = std::function<Result<std::unique_ptr<KernelModel>>(
-    const ptx::Module& module, std::string_view kernel, std::string_view text)>;
+// ModelMaker makes the model of a kernel of an image, which outlives it; an error, also where the
+// image defines no such kernel, becomes the reason for which its launches pass through.
+using ModelMaker =
+    std::function<Result<std::unique_ptr<KernelModel>>(PtxCode& code, std::string_view kernel)>;
 
 }  // namespace sluice::runtime

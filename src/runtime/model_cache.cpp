@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,11 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t most_footprints = 16;
-
-// name_of() is a file name made of a SHA-1, in which two keys do not meet.
-std::string name_of(const std::string& key) {
-  return to_string(boost::uuids::name_generator_sha1(boost::uuids::uuid{})(key));
-}
 
 json json_of(const std::vector<analysis::ParameterSlot>& slots) {
   json list = json::array();
@@ -88,12 +81,11 @@ std::optional<analysis::Footprint> footprint_of(const json& line) {
 struct Source {
   ModelMaker maker;
   std::shared_ptr<const CacheFolder> folder;
-  const ptx::Module* module = nullptr;  // lives as long as the model
+  PtxCode* code = nullptr;  // lives as long as the model
   std::string kernel;
-  std::string text;
   std::string key;  // of the signature; with a shape's text behind it, of footprints
 
-  Result<std::unique_ptr<KernelModel>> make() const { return maker(*module, kernel, text); }
+  Result<std::unique_ptr<KernelModel>> make() const { return maker(*code, kernel); }
 };
 
 class CachedModel final : public KernelModel {
@@ -125,10 +117,10 @@ class CachedModel final : public KernelModel {
   void note_not_paid() override { source_.folder->store(note_name(), dro::sealed("{}") + "\n"); }
 
  private:
-  std::string note_name() const { return name_of(source_.key + "not paid"); }
+  std::string note_name() const { return sha1_name(source_.key + "not paid"); }
 
   void load(const analysis::LaunchShape& first) {
-    name_ = name_of(source_.key + text_of(first));
+    name_ = sha1_name(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);
     if (!text) return;
     try {
@@ -179,7 +171,7 @@ class CachedModel final : public KernelModel {
 };
 
 std::optional<analysis::KernelSignature> load_signature(const Source& source) {
-  const std::optional<std::string> text = source.folder->load(name_of(source.key));
+  const std::optional<std::string> text = source.folder->load(sha1_name(source.key));
   if (!text) return std::nullopt;
   const std::vector<json> lines = lines_of(*text);
   if (lines.size() != 1) return std::nullopt;
@@ -199,10 +191,9 @@ std::optional<analysis::KernelSignature> load_signature(const Source& source) {
 ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
                               std::string identity) {
   return [maker = std::move(maker), folder = std::move(folder), identity = std::move(identity)](
-             const ptx::Module& module, std::string_view kernel,
-             std::string_view text) -> Result<std::unique_ptr<KernelModel>> {
-    Source source{maker, folder, &module, std::string(kernel), std::string(text), {}};
-    source.key = fmt::format("{}\n{}\n{}\n", identity, kernel, text);
+             PtxCode& code, std::string_view kernel) -> Result<std::unique_ptr<KernelModel>> {
+    Source source{maker, folder, &code, std::string(kernel), {}};
+    source.key = fmt::format("{}\n{}\n{}\n", identity, kernel, code.digest());
     std::optional<analysis::KernelSignature> signature = load_signature(source);
     std::unique_ptr<KernelModel> real;
     if (!signature) {
@@ -210,7 +201,7 @@ ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolde
       if (!made) return made;
       real = std::move(*made);
       signature = real->signature();
-      folder->store(name_of(source.key), dro::sealed(text_of(*signature)) + "\n");
+      folder->store(sha1_name(source.key), dro::sealed(text_of(*signature)) + "\n");
     }
     return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
   };

@@ -107,8 +107,7 @@ class FakeKernels {
   }
 
   ModelMaker maker() {
-    return [this](const ptx::Module&, std::string_view name,
-                  std::string_view) -> Result<std::unique_ptr<KernelModel>> {
+    return [this](PtxCode&, std::string_view name) -> Result<std::unique_ptr<KernelModel>> {
       FakeKernel& kernel = kernels_.at(std::string(name));
       if (!kernel.footprint) return unsupported("it uses an instruction that nobody knows");
       return std::make_unique<Model>(kernel);

@@ -1,5 +1,6 @@
 #include "runtime/model_cache.hpp"
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
 
@@ -22,12 +23,13 @@ class ModelCacheTest : public ::testing::Test {
                                      const std::string& identity = "build 1",
                                      const std::string& text = "the PTX") {
     const ModelMaker maker = cached_model_maker(
-        [this](const ptx::Module& module, std::string_view kernel, std::string_view ptx) {
+        [this](PtxCode& code, std::string_view kernel) {
           ++made_;
-          return kernels_.maker()(module, kernel, ptx);
+          return kernels_.maker()(code, kernel);
         },
         std::make_shared<const CacheFolder>(path_), identity);
-    Result<std::unique_ptr<KernelModel>> model = maker(module_, name, text);
+    Result<std::unique_ptr<KernelModel>> model =
+        maker(images_.emplace_back(std::vector{text}), name);
     return model ? std::move(*model) : nullptr;
   }
 
@@ -40,7 +42,7 @@ class ModelCacheTest : public ::testing::Test {
   }
 
   FakeKernels kernels_;
-  ptx::Module module_;
+  std::deque<PtxCode> images_;  // outlive the models
   int made_ = 0;
   const ScratchFolder scratch_;
   const std::string path_ = scratch_.file("models");
