@@ -276,24 +276,4 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return with_context([&] { return cuGraphAddEmptyNode(node, graph, after, count); });
 }
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                        const cudaGraphNode_t* after, size_t count,
-                                        cudaEvent_t event) {
-  return with_context([&] { return cuGraphAddEventRecordNode(node, graph, after, count, event); });
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count,
-                                      cudaEvent_t event) {
-  return with_context([&] { return cuGraphAddEventWaitNode(node, graph, after, count, event); });
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return with_context([&] { return cuGraphEventRecordNodeGetEvent(node, event); });
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return with_context([&] { return cuGraphEventWaitNodeGetEvent(node, event); });
-}
-
 }  // extern "C"

@@ -165,10 +165,12 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
       const CUDA_BATCH_MEM_OP_NODE_PARAMS words = words_of(*parameters);
       return cuGraphBatchMemOpNodeSetParams(node, &words);
     }
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return cuGraphEventWaitNodeSetEvent(node, parameters->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return cuGraphEventRecordNodeSetEvent(node, parameters->eventRecord.event);
     default:
-      return refuse(
-          "new parameters for a graph node that is no kernel, copy, fill, host function or memory "
-          "operation");
+      return refuse("new parameters for a graph node that is a graph, memory or a condition");
   }
 }
 
@@ -197,9 +199,11 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
       const CUDA_BATCH_MEM_OP_NODE_PARAMS words = words_of(*parameters);
       return cuGraphExecBatchMemOpNodeSetParams(exec, node, &words);
     }
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return cuGraphExecEventWaitNodeSetEvent(exec, node, parameters->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return cuGraphExecEventRecordNodeSetEvent(exec, node, parameters->eventRecord.event);
     default:
-      return refuse(
-          "new parameters for a graph node that is no kernel, copy, fill, host function or memory "
-          "operation");
+      return refuse("new parameters for a graph node that is a graph, memory or a condition");
   }
 }

@@ -5,17 +5,21 @@ using namespace sluice::hostcuda;
 
 namespace {
 
+SharedOperation event_operation(CUgraphNodeType type, const std::shared_ptr<Event>& event) {
+  if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+    return std::make_shared<const EventOperation>(event);
+  }
+  return std::make_shared<const NothingOperation>(type);
+}
+
 CUresult add_event(CUgraph handle, CUgraphNode* made, const CUgraphNode* after, size_t count,
                    CUevent event_handle, CUgraphNodeType type) {
   return with_graph(handle, [&](Driver& driver, Graph& graph) -> CUresult {
     std::shared_ptr<Event> event = driver.events.find(event_handle);
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    SharedOperation operation = std::make_shared<const NothingOperation>(type);
-    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-      operation = std::make_shared<const EventOperation>(event);
-    }
     GraphNode* node = nullptr;
-    const CUresult result = add_node(graph, made, after, count, std::move(operation), &node);
+    const CUresult result =
+        add_node(graph, made, after, count, event_operation(type, event), &node);
     if (result == CUDA_SUCCESS) node->event = std::move(event);
     return result;
   });
@@ -26,6 +30,28 @@ CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent* event) {
     if (event == nullptr || node.type() != type) return CUDA_ERROR_INVALID_VALUE;
     *event = reinterpret_cast<CUevent>(node.event.get());
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult set_event(CUgraphNode handle, CUgraphNodeType type, CUevent event_handle) {
+  return with_node(handle, [&](Driver& driver, GraphNode& node) -> CUresult {
+    std::shared_ptr<Event> event = driver.events.find(event_handle);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (node.type() != type) return CUDA_ERROR_INVALID_VALUE;
+    node.operation = event_operation(type, event);
+    node.event = std::move(event);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult set_event_in_exec(CUgraphExec exec_handle, CUgraphNode handle, CUgraphNodeType type,
+                           CUevent event_handle) {
+  return with_exec(exec_handle, [&](Driver& driver, GraphExec& exec) -> CUresult {
+    const std::shared_ptr<GraphNode> node = find_node(handle);
+    const std::shared_ptr<Event> event = driver.events.find(event_handle);
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    return node == nullptr ? CUDA_ERROR_INVALID_VALUE
+                           : exec.set_event(*node, event_operation(type, event), event);
   });
 }
 
@@ -86,4 +112,20 @@ CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
 
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
   return get_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+}
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+  return set_event(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return set_event_in_exec(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+  return set_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return set_event_in_exec(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }

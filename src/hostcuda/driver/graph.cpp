@@ -109,7 +109,7 @@ std::shared_ptr<const SequenceOperation> Graph::sequence() const {
   if (SharedOperation first = defaults()) operations.push_back(std::move(first));
   for (const GraphNode* node : in_order())
     operations.push_back(operation_of(*node));
-  return std::make_shared<const SequenceOperation>(std::move(operations));
+  return std::make_shared<const SequenceOperation>(std::move(operations), user_references_);
 }
 
 SharedOperation Graph::defaults() const {
@@ -126,6 +126,7 @@ std::shared_ptr<Graph> Graph::clone() const {
     if (node->type() == CU_GRAPH_NODE_TYPE_CONDITIONAL) return nullptr;
   }
   auto copy = std::make_shared<Graph>();
+  copy->user_references_ = user_references_;
   std::unordered_map<const GraphNode*, GraphNode*> twins;
   for (const std::shared_ptr<GraphNode>& node : nodes_) {
     const std::shared_ptr<GraphNode>& twin = copy->add(node->operation, {});
@@ -143,7 +144,10 @@ std::shared_ptr<Graph> Graph::clone() const {
 }
 
 GraphExec::GraphExec(const Graph& graph, unsigned long long flags)
-    : flags_(flags), defaults_(graph.defaults()), steps_(steps_of(graph)) {}
+    : flags_(flags),
+      defaults_(graph.defaults()),
+      steps_(steps_of(graph)),
+      user_references_(graph.user_references()) {}
 
 std::vector<GraphExec::Step> GraphExec::steps_of(const Graph& graph) {
   std::unordered_map<const GraphNode*, std::shared_ptr<GraphNode>> shared;
@@ -178,11 +182,11 @@ CUresult GraphExec::set(const GraphNode& node, SharedOperation operation) {
   return CUDA_SUCCESS;
 }
 
-CUresult GraphExec::set_event(const GraphNode& node, std::shared_ptr<Event> event) {
-  Step* step = find(node);
-  if (step == nullptr || step->event == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  step->event = std::move(event);
-  return CUDA_SUCCESS;
+CUresult GraphExec::set_event(const GraphNode& node, SharedOperation operation,
+                              std::shared_ptr<Event> event) {
+  const CUresult result = set(node, std::move(operation));
+  if (result == CUDA_SUCCESS) find(node)->event = std::move(event);
+  return result;
 }
 
 CUresult GraphExec::set_enabled(const GraphNode& node, bool enabled) {
@@ -211,6 +215,7 @@ bool GraphExec::update(const Graph& graph) {
     steps_[i].operation = std::move(steps[i].operation);
     steps_[i].event = std::move(steps[i].event);
   }
+  user_references_ = graph.user_references();
   sequence_.reset();
   return true;
 }
@@ -222,7 +227,7 @@ SharedOperation GraphExec::sequence() {
     for (const Step& step : steps_) {
       if (step.enabled) operations.push_back(step.operation);
     }
-    sequence_ = std::make_shared<const SequenceOperation>(std::move(operations));
+    sequence_ = std::make_shared<const SequenceOperation>(std::move(operations), user_references_);
   }
   return sequence_;
 }

@@ -9,6 +9,7 @@
 #include "hostcuda/driver/cuda_api.hpp"
 #include "hostcuda/driver/operation.hpp"
 #include "hostcuda/driver/stream.hpp"
+#include "hostcuda/driver/user_object.hpp"
 
 namespace sluice::hostcuda {
 
@@ -41,14 +42,17 @@ struct GraphNode {
 // spreads over all processors by itself.
 class SequenceOperation final : public Operation {
  public:
-  explicit SequenceOperation(std::vector<SharedOperation> operations)
-      : operations_(std::move(operations)) {}
+  // `references` live as long as the operation does.
+  explicit SequenceOperation(std::vector<SharedOperation> operations,
+                             UserReferences references = {})
+      : operations_(std::move(operations)), references_(std::move(references)) {}
   CUresult run(BlockPool& pool) const override;
   bool calls_the_program() const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_GRAPH; }
 
  private:
   const std::vector<SharedOperation> operations_;
+  const UserReferences references_;
 };
 
 class Graph {
@@ -72,6 +76,10 @@ class Graph {
   // clone() copies the nodes; null where one is conditional, which CUDA does not copy either.
   std::shared_ptr<Graph> clone() const;
 
+  // What the graph keeps of user objects; clones and what is instantiated keep it too.
+  UserReferences& user_references() { return user_references_; }
+  const UserReferences& user_references() const { return user_references_; }
+
   void add_condition(ConditionRef condition) { conditions_.push_back(std::move(condition)); }
   // defaults() is what a launch begins with: conditions get their default values. Null where
   // there is nothing to do.
@@ -80,6 +88,7 @@ class Graph {
  private:
   std::vector<std::shared_ptr<GraphNode>> nodes_;
   std::vector<ConditionRef> conditions_;
+  UserReferences user_references_;
 };
 
 // GraphExec is what a CUgraphExec stands for: the graph as it was when it was instantiated, with
@@ -92,7 +101,9 @@ class GraphExec {
   // set() exchanges a node's operation; CUDA_ERROR_INVALID_VALUE where the node is none of these or
   // has another type.
   CUresult set(const GraphNode& node, SharedOperation operation);
-  CUresult set_event(const GraphNode& node, std::shared_ptr<Event> event);
+  // set_event() exchanges an event's node's operation and event.
+  CUresult set_event(const GraphNode& node, SharedOperation operation,
+                     std::shared_ptr<Event> event);
   CUresult set_enabled(const GraphNode& node, bool enabled);
   CUresult is_enabled(const GraphNode& node, bool* enabled) const;
   // update() takes the operations of a graph of the same shape; false where the shapes differ.
@@ -123,6 +134,7 @@ class GraphExec {
   const unsigned long long flags_;
   const SharedOperation defaults_;  // null where there are none
   std::vector<Step> steps_;
+  UserReferences user_references_;
   SharedOperation sequence_;  // null where a step has changed
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -16,6 +17,19 @@ inline std::string read_text(const char* path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+// Gate is a host function that holds the device until it is opened.
+class Gate {
+ public:
+  CUresult enter(CUstream stream) {
+    return cuLaunchHostFunc(
+        stream, [](void* gate) { static_cast<Gate*>(gate)->open_.get_future().wait(); }, this);
+  }
+  void open() { open_.set_value(); }
+
+ private:
+  std::promise<void> open_;
+};
 
 class DriverTest : public testing::Test {
  protected:

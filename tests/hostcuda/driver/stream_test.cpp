@@ -1,23 +1,9 @@
-#include <future>
 #include <vector>
 
 #include "driver_fixture.hpp"
 
 namespace sluice::hostcuda {
 namespace {
-
-// Gate is a host function that holds the device until it is opened.
-class Gate {
- public:
-  CUresult enter(CUstream stream) {
-    return cuLaunchHostFunc(
-        stream, [](void* gate) { static_cast<Gate*>(gate)->open_.get_future().wait(); }, this);
-  }
-  void open() { open_.set_value(); }
-
- private:
-  std::promise<void> open_;
-};
 
 class StreamTest : public DriverTest {
  protected:

@@ -1,7 +1,9 @@
 // Graphs: built by hand and captured, updated, cloned, with memory of their own.
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -261,6 +263,56 @@ void check_pools(cudaStream_t stream) {
   CHECK(cudaMemPoolDestroy(pool));
 }
 
+// A graph's object ends with the last of what was made of the graph.
+void check_user_objects(cudaStream_t stream) {
+  static std::atomic<bool> has_ended{false};
+  cudaUserObject_t object = nullptr;
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaUserObjectCreate(
+      &object, &has_ended, [](void* ended) { *static_cast<std::atomic<bool>*>(ended) = true; }, 1,
+      cudaUserObjectNoDestructorSync));
+  CHECK(cudaUserObjectRetain(object));
+  CHECK(cudaUserObjectRelease(object));
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  CHECK(cudaGraphRetainUserObject(graph, object));
+  CHECK(cudaGraphReleaseUserObject(graph, object));
+  cudaGraphExec_t exec = instantiate(graph);
+  CHECK(cudaGraphDestroy(graph));
+  launch(exec, stream);
+  EXPECT(!has_ended);
+  CHECK(cudaGraphExecDestroy(exec));
+  while (!has_ended)
+    std::this_thread::yield();
+}
+
+void check_exchanged_events(cudaStream_t stream) {
+  cudaEvent_t events[3];
+  for (cudaEvent_t& event : events)
+    CHECK(cudaEventCreate(&event));
+  CHECK(cudaEventRecord(events[0], stream));
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t record = nullptr;
+  cudaGraphNode_t wait = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphAddEventRecordNode(&record, graph, nullptr, 0, events[1]));
+  CHECK(cudaGraphAddEventWaitNode(&wait, graph, &record, 1, events[1]));
+  CHECK(cudaGraphEventWaitNodeSetEvent(wait, events[0]));
+  CHECK(cudaGraphEventRecordNodeSetEvent(record, events[0]));
+  cudaGraphExec_t exec = instantiate(graph);
+  CHECK(cudaGraphExecEventRecordNodeSetEvent(exec, record, events[2]));
+  CHECK(cudaGraphExecEventWaitNodeSetEvent(exec, wait, events[1]));
+  launch(exec, stream);
+  float milliseconds = -1;
+  CHECK(cudaEventElapsedTime(&milliseconds, events[0], events[2]));
+  EXPECT(milliseconds >= 0);
+  EXPECT(cudaEventElapsedTime(&milliseconds, events[0], events[1]) ==
+         cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
 int main() {
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
@@ -269,6 +321,8 @@ int main() {
   check_memory_of_graphs(stream);
   check_memory_that_leaves_its_graph(stream);
   check_pools(stream);
+  check_user_objects(stream);
+  check_exchanged_events(stream);
   std::printf("ok\n");
   return 0;
 }
