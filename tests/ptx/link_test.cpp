@@ -2,12 +2,11 @@
 #include "ptx/link.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "base/scratch_folder.hpp"
 #include "corpus.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
@@ -118,13 +117,12 @@ TEST(Link, NamesOfOneUnitAloneStayApart) {
 TEST(Link, PtxasTakesWhatIsLinked) {
   const std::string text = linked({caller, counting("one", 1), counting("two", 2), twice,
                                    ".visible .global .align 4 .u32 total = 3;\n"});
-  const std::string stem = testing::TempDir() + "sluice_link_" + std::to_string(getpid());
+  const ScratchFolder scratch;
+  const std::string stem = scratch.file("linked");
   std::ofstream(stem + ".ptx") << text;
   const std::string command =
       std::string(SLUICE_PTXAS) + " -arch=sm_75 -o " + stem + ".cubin " + stem + ".ptx";
   EXPECT_EQ(std::system(command.c_str()), 0) << text;
-  std::filesystem::remove(stem + ".ptx");
-  std::filesystem::remove(stem + ".cubin");
 }
 
 TEST(Link, AUnitsOwnNameIsNotAnothersVisibleOne) {

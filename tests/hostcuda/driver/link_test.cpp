@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch_folder.hpp"
 #include "driver_fixture.hpp"
 
 namespace sluice::hostcuda {
@@ -115,7 +116,8 @@ TEST_F(LinkTest, AVisibleFunctionTakesTheWeakOnesPlace) {
 }
 
 TEST_F(LinkTest, UnitsComeFromFilesToo) {
-  const std::string path = testing::TempDir() + "sluice_link_test.ptx";
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("function.ptx");
   std::ofstream(path) << function_unit;
   ASSERT_EQ(add(kernel_unit, "kernel"), CUDA_SUCCESS);
   EXPECT_EQ(cuLinkAddFile(state_, CU_JIT_INPUT_PTX, "/no/such/file", 0, nullptr, nullptr),
@@ -124,7 +126,6 @@ TEST_F(LinkTest, UnitsComeFromFilesToo) {
             CUDA_SUCCESS);
   EXPECT_EQ(complete(), CUDA_SUCCESS);
   EXPECT_EQ(run({1, 1, 1, 1})[3], 7u);
-  std::remove(path.c_str());
 }
 
 TEST_F(LinkTest, AFatBinaryBringsItsPtx) {
