@@ -1,11 +1,14 @@
 // How lifted code asks for textures and surfaces: LLVM 19's NVVM has an intrinsic for each shape
-// and type, so the lifter calls five functions of its own instead.
+// and type, so the lifter calls functions of its own instead.
 //   i128 sluice.texture.fetch(i64 object, i32 how, i32 layer, i32 x, i32 y, i32 z)
+//   i128 sluice.texture.fetch_level(i64 object, i32 how, i32 layer, i32 x, i32 y, i32 z, i32 level)
+//   i32 sluice.texture.level(i64 object, i32 dx0, i32 dx1, i32 dx2, i32 dy0, i32 dy1, i32 dy2)
 //   i128 sluice.surface.load(i64 object, i32 how, i32 layer, i32 x, i32 y, i32 z)
 //   void sluice.surface.store(i64 object, i32 how, i32 layer, i32 x, i32 y, i32 z, i64 low, i64
 //   high) i32 sluice.texture.query(i64 object, i32 property)
 // Coordinates are the bits of floats or integers. An i128 holds four elements of 32 bits for a
-// texture, the elements one after the other for a surface.
+// texture, the elements one after the other for a surface. Levels of detail and gradients are the
+// bits of floats.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +16,8 @@
 namespace sluice::ptx::texture_call {
 
 inline constexpr const char* fetch = "sluice.texture.fetch";
+inline constexpr const char* fetch_level = "sluice.texture.fetch_level";
+inline constexpr const char* level = "sluice.texture.level";
 inline constexpr const char* load = "sluice.surface.load";
 inline constexpr const char* store = "sluice.surface.store";
 inline constexpr const char* query = "sluice.texture.query";

@@ -59,6 +59,23 @@ cudaChannelFormatDesc channel_description(CUarray_format format, unsigned channe
   return {channel(0), channel(1), channel(2), channel(3), kind};
 }
 
+namespace {
+
+CUresult driver_description(const cudaChannelFormatDesc* channel, cudaExtent extent, unsigned flags,
+                            CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+  if (channel == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!array_format(*channel, &descriptor->Format, &descriptor->NumChannels)) {
+    return static_cast<CUresult>(cudaErrorInvalidChannelDescriptor);
+  }
+  descriptor->Width = extent.width;
+  descriptor->Height = extent.height;
+  descriptor->Depth = extent.depth;
+  descriptor->Flags = flags;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
 CUresult describe_array(cudaArray_const_t array, ArrayShape* shape) {
   CUDA_ARRAY3D_DESCRIPTOR descriptor;
   const CUresult result = cuArray3DGetDescriptor(&descriptor, driver_array(array));
@@ -85,15 +102,11 @@ extern "C" {
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* channel,
                               cudaExtent extent, unsigned flags) {
   return with_context([&] {
-    if (array == nullptr || channel == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUDA_ARRAY3D_DESCRIPTOR descriptor = {};
-    if (!array_format(*channel, &descriptor.Format, &descriptor.NumChannels)) {
-      return static_cast<CUresult>(cudaErrorInvalidChannelDescriptor);
-    }
-    descriptor.Width = extent.width;
-    descriptor.Height = extent.height;
-    descriptor.Depth = extent.depth;
-    descriptor.Flags = flags;
+    const CUresult described = array == nullptr
+                                   ? CUDA_ERROR_INVALID_VALUE
+                                   : driver_description(channel, extent, flags, &descriptor);
+    if (described != CUDA_SUCCESS) return described;
     CUarray made = nullptr;
     const CUresult result = cuArray3DCreate(&made, &descriptor);
     if (result == CUDA_SUCCESS) *array = reinterpret_cast<cudaArray_t>(made);
@@ -109,6 +122,35 @@ cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* cha
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return with_context(
       [&] { return array == nullptr ? CUDA_SUCCESS : cuArrayDestroy(driver_array(array)); });
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
+                                     const cudaChannelFormatDesc* channel, cudaExtent extent,
+                                     unsigned levels, unsigned flags) {
+  return with_context([&] {
+    CUDA_ARRAY3D_DESCRIPTOR descriptor = {};
+    const CUresult described = array == nullptr
+                                   ? CUDA_ERROR_INVALID_VALUE
+                                   : driver_description(channel, extent, flags, &descriptor);
+    if (described != CUDA_SUCCESS) return described;
+    CUmipmappedArray made = nullptr;
+    const CUresult result = cuMipmappedArrayCreate(&made, &descriptor, levels);
+    if (result == CUDA_SUCCESS) *array = reinterpret_cast<cudaMipmappedArray_t>(made);
+    return result;
+  });
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
+  return with_context([&] {
+    return array == nullptr ? CUDA_SUCCESS : cuMipmappedArrayDestroy(driver_array(array));
+  });
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_const_t array,
+                                       unsigned number) {
+  return with_context([&] {
+    return cuMipmappedArrayGetLevel(reinterpret_cast<CUarray*>(level), driver_array(array), number);
+  });
 }
 
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channel, cudaExtent* extent, unsigned* flags,

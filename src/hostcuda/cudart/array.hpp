@@ -13,6 +13,10 @@ inline CUarray driver_array(cudaArray_const_t array) {
   return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(array));
 }
 
+inline CUmipmappedArray driver_array(cudaMipmappedArray_const_t array) {
+  return reinterpret_cast<CUmipmappedArray>(const_cast<cudaMipmappedArray_t>(array));
+}
+
 // array_format() gives the driver's format of a channel description; false where there is none: 1,
 // 2 or 4 channels of equal width.
 bool array_format(const cudaChannelFormatDesc& channel, CUarray_format* format, unsigned* channels);

@@ -44,7 +44,9 @@ cudaError_t driver_resource(const cudaResourceDesc& from, CUDA_RESOURCE_DESC* to
                  : cudaErrorInvalidChannelDescriptor;
     }
     case cudaResourceTypeMipmappedArray:
-      return unsupported("a texture of a mipmapped array");
+      to->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+      to->res.mipmap.hMipmappedArray = driver_array(from.res.mipmap.mipmap);
+      return cudaSuccess;
   }
   return cudaErrorInvalidValue;
 }
@@ -73,6 +75,11 @@ cudaError_t runtime_resource(const CUDA_RESOURCE_DESC& from, cudaResourceDesc* t
     case CU_RESOURCE_TYPE_ARRAY:
       to->resType = cudaResourceTypeArray;
       to->res.array.array = reinterpret_cast<cudaArray_t>(from.res.array.hArray);
+      return cudaSuccess;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+      to->resType = cudaResourceTypeMipmappedArray;
+      to->res.mipmap.mipmap =
+          reinterpret_cast<cudaMipmappedArray_t>(from.res.mipmap.hMipmappedArray);
       return cudaSuccess;
     case CU_RESOURCE_TYPE_LINEAR: {
       const auto& linear = from.res.linear;
@@ -149,6 +156,10 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextur
     texture->filterMode = static_cast<cudaTextureFilterMode>(from.filterMode);
     texture->readMode = (from.flags & CU_TRSF_READ_AS_INTEGER) != 0 ? cudaReadModeElementType
                                                                     : cudaReadModeNormalizedFloat;
+    texture->mipmapFilterMode = static_cast<cudaTextureFilterMode>(from.mipmapFilterMode);
+    texture->mipmapLevelBias = from.mipmapLevelBias;
+    texture->minMipmapLevelClamp = from.minMipmapLevelClamp;
+    texture->maxMipmapLevelClamp = from.maxMipmapLevelClamp;
     texture->normalizedCoords = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0 ? 1 : 0;
     std::copy(std::begin(from.borderColor), std::end(from.borderColor),
               std::begin(texture->borderColor));

@@ -1,4 +1,4 @@
-// What this library does not have: mipmapped arrays, stream attributes,
+// What this library does not have: stream attributes,
 // and sharing with other processes and with graphics. A program that calls one of these functions
 // gets an error and a line in the log, where a missing symbol would end it.
 #include "hostcuda/cudart/api.hpp"

@@ -5,24 +5,33 @@
 #include "hostcuda/driver/array.hpp"
 #include "hostcuda/driver/copy.hpp"
 #include "hostcuda/driver/entry.hpp"
+#include "hostcuda/driver/mipmapped_array.hpp"
 
 using namespace sluice::hostcuda;
 
 namespace {
 
+CUresult make_array(Driver& driver, const Context& context,
+                    const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::shared_ptr<Array>* array) {
+  TexelImage image;
+  size_t bytes = 0;
+  const CUresult described = describe_image(descriptor, &image, &bytes);
+  if (described != CUDA_SUCCESS) return described;
+  const std::optional<uintptr_t> address =
+      driver.memory.allocate(MemoryKind::array, bytes, 0, &context);
+  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+  image.data = reinterpret_cast<std::byte*>(*address);
+  *array = std::make_shared<Array>(descriptor, image, &context);
+  return CUDA_SUCCESS;
+}
+
 CUresult create_array(CUarray* handle, const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
   return with_context([&](Driver& driver, Context& context) -> CUresult {
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    TexelImage image;
-    size_t bytes = 0;
-    const CUresult described = describe_image(descriptor, &image, &bytes);
-    if (described != CUDA_SUCCESS) return described;
-    const std::optional<uintptr_t> address =
-        driver.memory.allocate(MemoryKind::array, bytes, 0, &context);
-    if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
-    image.data = reinterpret_cast<std::byte*>(*address);
-    *handle = driver.arrays.add(std::make_shared<Array>(descriptor, image, &context));
-    return CUDA_SUCCESS;
+    std::shared_ptr<Array> array;
+    const CUresult result = make_array(driver, context, descriptor, &array);
+    if (result == CUDA_SUCCESS) *handle = driver.arrays.add(std::move(array));
+    return result;
   });
 }
 
@@ -102,6 +111,53 @@ CUresult cuArrayDestroy(CUarray handle) {
     if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     return driver.when_all_done([&driver, address = array->address()] {
       driver.memory.release(address, MemoryKind::array);
+    });
+  });
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* handle, const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
+                                unsigned int wanted) {
+  return with_context([&](Driver& driver, Context& context) -> CUresult {
+    if (handle == nullptr || descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    auto made = std::make_shared<MipmappedArray>();
+    const unsigned count = level_count(*descriptor, wanted);
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned level = 0; level < count && result == CUDA_SUCCESS; ++level) {
+      std::shared_ptr<Array> array;
+      result = make_array(driver, context, level_descriptor(*descriptor, level), &array);
+      if (result == CUDA_SUCCESS) made->levels.push_back(std::move(array));
+    }
+    if (result != CUDA_SUCCESS) {
+      for (const std::shared_ptr<Array>& array : made->levels)
+        driver.memory.release(array->address(), MemoryKind::array);
+      return result;
+    }
+    for (const std::shared_ptr<Array>& array : made->levels)
+      driver.arrays.add(array);
+    *handle = mipmapped_arrays().add(std::move(made));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray* array, CUmipmappedArray handle, unsigned int level) {
+  return with_context([&](Driver&, Context&) -> CUresult {
+    const std::shared_ptr<MipmappedArray> known = mipmapped_arrays().find(handle);
+    if (known == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (array == nullptr || level >= known->levels.size()) return CUDA_ERROR_INVALID_VALUE;
+    *array = reinterpret_cast<CUarray>(known->levels[level].get());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
+  return with_context([&](Driver& driver, Context&) -> CUresult {
+    const std::shared_ptr<MipmappedArray> known = mipmapped_arrays().remove(handle);
+    if (known == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    for (const std::shared_ptr<Array>& array : known->levels)
+      driver.arrays.remove(reinterpret_cast<CUarray>(array.get()));
+    return driver.when_all_done([&driver, known] {
+      for (const std::shared_ptr<Array>& array : known->levels)
+        driver.memory.release(array->address(), MemoryKind::array);
     });
   });
 }

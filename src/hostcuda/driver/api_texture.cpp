@@ -6,6 +6,7 @@
 
 #include "hostcuda/driver/array.hpp"
 #include "hostcuda/driver/entry.hpp"
+#include "hostcuda/driver/mipmapped_array.hpp"
 
 using namespace sluice;
 using namespace sluice::hostcuda;
@@ -13,8 +14,7 @@ using namespace sluice::hostcuda;
 namespace {
 
 CUresult refuse(const char* what) {
-  log::error("{} is unsupported on the CPU device; use an array, linear memory or pitched memory",
-             what);
+  log::error("{} is unsupported on the CPU device; use another texture", what);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -66,6 +66,19 @@ CUresult show_memory(const Driver& driver, const CUDA_RESOURCE_DESC& resource, T
   return CUDA_SUCCESS;
 }
 
+// A mipmapped array's coordinates must be normalized, as its levels' extents differ.
+CUresult show_levels(Texture* made) {
+  const std::shared_ptr<MipmappedArray> known =
+      mipmapped_arrays().find(made->resource.res.mipmap.hMipmappedArray);
+  if (known == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if ((made->texture.flags & CU_TRSF_NORMALIZED_COORDINATES) == 0) return CUDA_ERROR_INVALID_VALUE;
+  made->levels = known->levels;
+  made->object.image = known->levels[0]->image();
+  for (size_t level = 1; level < known->levels.size(); ++level)
+    made->object.smaller.push_back(known->levels[level]->image());
+  return CUDA_SUCCESS;
+}
+
 CUresult show_resource(const Driver& driver, Texture* made) {
   switch (made->resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY:
@@ -79,7 +92,7 @@ CUresult show_resource(const Driver& driver, Texture* made) {
     case CU_RESOURCE_TYPE_PITCH2D:
       return show_memory(driver, made->resource, &made->object.image);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      return refuse("a texture of a mipmapped array");
+      return show_levels(made);
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -112,6 +125,10 @@ CUresult set_sampling(const CUDA_TEXTURE_DESC& texture, TextureObject* object) {
   object->filters = texture.filterMode == CU_TR_FILTER_MODE_LINEAR;
   object->normalized = (texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   object->reads_normalized = (texture.flags & CU_TRSF_READ_AS_INTEGER) == 0;
+  object->filters_levels = texture.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+  object->level_bias = texture.mipmapLevelBias;
+  object->least_level = texture.minMipmapLevelClamp;
+  object->greatest_level = texture.maxMipmapLevelClamp;
   std::copy(std::begin(texture.borderColor), std::end(texture.borderColor), object->border.begin());
   return CUDA_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "hostcuda/driver/copy_box.hpp"
 #include "hostcuda/driver/cuda_api.hpp"
@@ -50,7 +51,9 @@ struct Texture {
   CUDA_RESOURCE_DESC resource = {};
   CUDA_TEXTURE_DESC texture = {};
   CUDA_RESOURCE_VIEW_DESC view = {};
-  std::shared_ptr<Array> array;  // keeps what is shown
+  // Keep what is shown: an array, or the levels of a mipmapped one.
+  std::shared_ptr<Array> array;
+  std::vector<std::shared_ptr<Array>> levels;
 
   Texture() = default;
   Texture(const Texture&) = delete;

@@ -109,6 +109,10 @@ const std::vector<DeviceFunction>& device_functions() {
       // '@' is 16 bytes.
       {ptx::texture_call::fetch, "sluice_texture_fetch", address_of(&sluice_texture_fetch), false,
        "@844444"},
+      {ptx::texture_call::fetch_level, "sluice_texture_fetch_level",
+       address_of(&sluice_texture_fetch_level), false, "@8444444"},
+      {ptx::texture_call::level, "sluice_texture_level", address_of(&sluice_texture_level), false,
+       "48444444"},
       {ptx::texture_call::load, "sluice_surface_load", address_of(&sluice_surface_load), false,
        "@844444"},
       {ptx::texture_call::store, "sluice_surface_store", address_of(&sluice_surface_store), false,

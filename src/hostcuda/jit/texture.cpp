@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hostcuda/jit/texel_format.hpp"
+#include "hostcuda/jit/texture_image.hpp"
 #include "ptx/texture_call.hpp"
 
 namespace sluice::hostcuda {
@@ -32,8 +33,7 @@ const std::byte* texel_place(const TexelImage& image, const Index& index) {
 
 using Color = std::array<float, 4>;
 
-Color read_color(const TextureObject& object, const Index& index) {
-  const TexelImage& image = object.image;
+Color read_color(const TextureObject& object, const TexelImage& image, const Index& index) {
   if (!is_inside(image, index)) return object.is_linear_memory ? Color{} : object.border;
   const std::byte* place = texel_place(image, index);
   Color color = {0, 0, 0, 1};
@@ -55,18 +55,18 @@ Color read_color(const TextureObject& object, const Index& index) {
   return color;
 }
 
-Texel read_integers(const TextureObject& object, const Index& index) {
+Texel read_integers(const TextureObject& object, const TexelImage& image, const Index& index) {
   Texel texel = {0, 0, 0, 1};
-  if (!is_inside(object.image, index)) {
+  if (!is_inside(image, index)) {
     if (object.is_linear_memory) return {};
     std::transform(object.border.begin(), object.border.end(), texel.begin(),
                    [](float value) { return static_cast<uint32_t>(static_cast<int64_t>(value)); });
     return texel;
   }
-  const std::byte* place = texel_place(object.image, index);
-  for (uint32_t channel = 0; channel < object.image.channels; ++channel) {
-    texel[channel] = static_cast<uint32_t>(
-        read_integer(object.image.format, place + channel * bytes_of(object.image.format)));
+  const std::byte* place = texel_place(image, index);
+  for (uint32_t channel = 0; channel < image.channels; ++channel) {
+    texel[channel] =
+        static_cast<uint32_t>(read_integer(image.format, place + channel * bytes_of(image.format)));
   }
   return texel;
 }
@@ -121,6 +121,7 @@ Axis place_on_axis(const TextureObject& object, unsigned axis, uint32_t extent, 
 
 struct Sampler {
   const TextureObject& object;
+  const TexelImage& image;
   std::array<Axis, 3> axes;
   uint32_t layer;
 
@@ -139,7 +140,7 @@ struct Sampler {
         weight *= (corner >> axis & 1) != 0 ? axes[axis].weight : 1 - axes[axis].weight;
       }
       if (weight == 0) continue;
-      const Color color = read_color(object, index(corner));
+      const Color color = read_color(object, image, index(corner));
       for (size_t channel = 0; channel < 4; ++channel)
         sum[channel] += weight * color[channel];
     }
@@ -202,18 +203,18 @@ Texel gathered(const Sampler& sampler, uint32_t how) {
   Texel texel;
   for (size_t i = 0; i < 4; ++i) {
     const Index index = sampler.index(corners[i]);
-    texel[i] = (how & call::float_result) != 0
-                   ? std::bit_cast<uint32_t>(read_color(sampler.object, index)[component])
-                   : read_integers(sampler.object, index)[component];
+    texel[i] =
+        (how & call::float_result) != 0
+            ? std::bit_cast<uint32_t>(read_color(sampler.object, sampler.image, index)[component])
+            : read_integers(sampler.object, sampler.image, index)[component];
   }
   return texel;
 }
 
 }  // namespace
 
-Texel fetch_texel(const TextureObject& object, uint32_t how, uint32_t layer,
-                  const std::array<uint32_t, 3>& coordinates) {
-  const TexelImage& image = object.image;
+Texel fetch_from(const TextureObject& object, const TexelImage& image, uint32_t how, uint32_t layer,
+                 const std::array<uint32_t, 3>& coordinates) {
   const uint32_t geometry = how & call::geometry_mask;
   const unsigned dimensions = dimensions_of(geometry);
   const bool is_cube = geometry == call::cube || geometry == call::cube_layered;
@@ -235,8 +236,8 @@ Texel fetch_texel(const TextureObject& object, uint32_t how, uint32_t layer,
     index.x = at(0, image.width);
     index.y = at(1, image.height);
     index.z = at(2, image.depth);
-    return (how & call::float_result) != 0 ? bits_of(read_color(object, index))
-                                           : read_integers(object, index);
+    return (how & call::float_result) != 0 ? bits_of(read_color(object, image, index))
+                                           : read_integers(object, image, index);
   }
   std::array<float, 3> at = {};
   for (unsigned i = 0; i < 3; ++i)
@@ -248,15 +249,20 @@ Texel fetch_texel(const TextureObject& object, uint32_t how, uint32_t layer,
   }
   const bool gathers = (how & call::gather) != 0;
   const bool filters = gathers || (object.filters && (how & call::float_result) != 0);
-  Sampler sampler{object, {}, clamped(number, image.layers)};
+  Sampler sampler{object, image, {}, clamped(number, image.layers)};
   const uint32_t extents[3] = {image.width, image.height, image.depth};
   for (unsigned axis = 0; axis < dimensions; ++axis) {
     sampler.axes[axis] = place_on_axis(object, axis, extents[axis], at[axis], filters);
   }
   if (gathers) return gathered(sampler, how);
   if (filters) return bits_of(sampler.filtered(dimensions));
-  return (how & call::float_result) != 0 ? bits_of(read_color(object, sampler.index(0)))
-                                         : read_integers(object, sampler.index(0));
+  return (how & call::float_result) != 0 ? bits_of(read_color(object, image, sampler.index(0)))
+                                         : read_integers(object, image, sampler.index(0));
+}
+
+Texel fetch_texel(const TextureObject& object, uint32_t how, uint32_t layer,
+                  const std::array<uint32_t, 3>& coordinates) {
+  return fetch_from(object, object.image, how, layer, coordinates);
 }
 
 std::byte* surface_place(const TextureObject& object, uint32_t how, uint32_t layer,

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace sluice::hostcuda {
 
@@ -41,6 +42,13 @@ struct TextureObject {
   bool normalized = false;        // coordinates are fractions of the extent
   bool reads_normalized = false;  // integers of 8 and 16 bits are read as floats in [-1, 1]
   std::array<float, 4> border = {};
+  // Of a mipmapped array: the images of the levels behind `image`, each half as wide as the one
+  // before, and how a level of detail chooses among them all.
+  std::vector<TexelImage> smaller;
+  bool filters_levels = false;  // mixes two levels, else takes the nearest
+  float level_bias = 0;
+  float least_level = 0;
+  float greatest_level = 0;
 };
 
 // Texel is a result in four lanes of 32 bits: floats or integers, as the kernel asked.
@@ -51,6 +59,14 @@ using Texel = std::array<uint32_t, 4>;
 // 8 fractional bits, as the CUDA programming guide says (appendix "Texture Fetching").
 Texel fetch_texel(const TextureObject& object, uint32_t how, uint32_t layer,
                   const std::array<uint32_t, 3>& coordinates);
+
+// fetch_texel_at() is tex.level: a mipmapped array's level, or two of them mixed with a weight of 8
+// fractional bits; any other object has one level. level_of_detail() is what tex.grad chooses:
+// log2 of the longer gradient, in texels of the largest image.
+Texel fetch_texel_at(const TextureObject& object, uint32_t how, uint32_t layer,
+                     const std::array<uint32_t, 3>& coordinates, float level);
+float level_of_detail(const TextureObject& object, const std::array<float, 3>& dx,
+                      const std::array<float, 3>& dy);
 
 // The place of a surface access in memory: x counts bytes, or texels where `how` says formatted.
 // Null where it lies outside and `how` does not clamp.

@@ -1,6 +1,8 @@
 #include "hostcuda/jit/texture_calls.hpp"
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "hostcuda/jit/texture.hpp"
@@ -33,6 +35,12 @@ bool take_texture_fault() {
 namespace jit {
 namespace {
 
+Packed packed(const Texel& texel) {
+  Packed bits = 0;
+  std::memcpy(&bits, texel.data(), sizeof bits);
+  return bits;
+}
+
 std::byte* place_of(const TextureObject& object, uint32_t how, uint32_t layer, uint32_t x,
                     uint32_t y, uint32_t z) {
   std::byte* place =
@@ -47,11 +55,26 @@ std::byte* place_of(const TextureObject& object, uint32_t how, uint32_t layer, u
 extern "C" Packed sluice_texture_fetch(uint64_t handle, uint32_t how, uint32_t layer, uint32_t x,
                                        uint32_t y, uint32_t z) {
   const TextureObject* object = find_object(handle);
+  return object == nullptr ? 0 : packed(fetch_texel(*object, how, layer, {x, y, z}));
+}
+
+extern "C" Packed sluice_texture_fetch_level(uint64_t handle, uint32_t how, uint32_t layer,
+                                             uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+  const TextureObject* object = find_object(handle);
   if (object == nullptr) return 0;
-  const Texel texel = fetch_texel(*object, how, layer, {x, y, z});
-  Packed packed = 0;
-  std::memcpy(&packed, texel.data(), sizeof packed);
-  return packed;
+  return packed(fetch_texel_at(*object, how, layer, {x, y, z}, std::bit_cast<float>(level)));
+}
+
+extern "C" uint32_t sluice_texture_level(uint64_t handle, uint32_t dx0, uint32_t dx1, uint32_t dx2,
+                                         uint32_t dy0, uint32_t dy1, uint32_t dy2) {
+  const TextureObject* object = find_object(handle);
+  if (object == nullptr) return 0;
+  const auto gradient = [](uint32_t x, uint32_t y, uint32_t z) {
+    return std::array<float, 3>{std::bit_cast<float>(x), std::bit_cast<float>(y),
+                                std::bit_cast<float>(z)};
+  };
+  return std::bit_cast<uint32_t>(
+      level_of_detail(*object, gradient(dx0, dx1, dx2), gradient(dy0, dy1, dy2)));
 }
 
 extern "C" Packed sluice_surface_load(uint64_t handle, uint32_t how, uint32_t layer, uint32_t x,

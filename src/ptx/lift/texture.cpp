@@ -1,8 +1,8 @@
-// Textures and surfaces become calls of the functions in ptx/texture_call.hpp. Mipmaps do not exist
-// here, so that a level of detail or gradients choose the one image that there is.
+// Textures and surfaces become calls of the functions in ptx/texture_call.hpp.
 #include "ptx/lift/texture.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,24 +51,32 @@ struct Place {
   }
 };
 
+std::vector<const Operand*> elements_of(const Operand& operand) {
+  std::vector<const Operand*> elements;
+  if (const auto* vector = std::get_if<VectorOperand>(&operand.value)) {
+    for (const Operand& element : vector->elements)
+      elements.push_back(&element);
+  } else {
+    elements.push_back(&operand);
+  }
+  return elements;
+}
+
+size_t dimensions_of(call::Geometry geometry) {
+  if (geometry == call::one || geometry == call::one_layered) return 1;
+  return geometry == call::two || geometry == call::two_layered ? 2 : 3;
+}
+
 Place read_place(InstructionLifter& lifter, const Operand& operand, call::Geometry geometry,
                  ScalarType coordinate_type) {
   const auto* list = std::get_if<BracketedList>(&operand.value);
   if (list == nullptr || list->elements.size() != 2) {
     lifter.refuse_unsupported("it needs an object and coordinates, and no sampler");
   }
-  std::vector<const Operand*> parts;
-  if (const auto* vector = std::get_if<VectorOperand>(&list->elements[1].value)) {
-    for (const Operand& element : vector->elements)
-      parts.push_back(&element);
-  } else {
-    parts.push_back(&list->elements[1]);
-  }
+  const std::vector<const Operand*> parts = elements_of(list->elements[1]);
   const bool layered = geometry == call::one_layered || geometry == call::two_layered ||
                        geometry == call::cube_layered;
-  size_t dimensions = 3;
-  if (geometry == call::one || geometry == call::one_layered) dimensions = 1;
-  if (geometry == call::two || geometry == call::two_layered) dimensions = 2;
+  const size_t dimensions = dimensions_of(geometry);
   if (parts.size() < dimensions + (layered ? 1 : 0)) {
     lifter.refuse_invalid("it has too few coordinates");
   }
@@ -80,17 +88,6 @@ Place read_place(InstructionLifter& lifter, const Operand& operand, call::Geomet
     place.coordinates[i] = lifter.to_bits(lifter.read(*parts[next++], coordinate_type));
   }
   return place;
-}
-
-std::vector<const Operand*> elements_of(const Operand& operand) {
-  std::vector<const Operand*> elements;
-  if (const auto* vector = std::get_if<VectorOperand>(&operand.value)) {
-    for (const Operand& element : vector->elements)
-      elements.push_back(&element);
-  } else {
-    elements.push_back(&operand);
-  }
-  return elements;
 }
 
 bool is_sink(const Operand& operand) {
@@ -144,11 +141,31 @@ SurfaceAccess take_surface_access(InstructionLifter& lifter) {
   return access;
 }
 
+// level_of() is the level of detail, as bits, that gradients ask for.
+llvm::Value* level_of(InstructionLifter& lifter, llvm::Value* object, call::Geometry geometry) {
+  if (geometry == call::cube || geometry == call::cube_layered) {
+    lifter.refuse_unsupported("it takes gradients of a cube map; choose a level of detail");
+  }
+  llvm::IRBuilder<>& ir = lifter.ir();
+  std::vector<llvm::Value*> arguments = {object};
+  for (size_t operand : {2, 3}) {
+    const std::vector<const Operand*> parts = elements_of(lifter.operand(operand));
+    const size_t dimensions = dimensions_of(geometry);
+    if (parts.size() < dimensions) lifter.refuse_invalid("it has too few gradients");
+    for (size_t i = 0; i < 3; ++i) {
+      arguments.push_back(i < dimensions ? lifter.to_bits(lifter.read(*parts[i], ScalarType::f32))
+                                         : ir.getInt32(0));
+    }
+  }
+  return lifter.tagged_call(call::level, ir.getInt32Ty(), arguments);
+}
+
 }  // namespace
 
 void lift_texture(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
   uint32_t how = 0;
+  std::optional<std::string> detail;
   if (lifter.info().opcode == Opcode::tld4) {
     how |= call::gather;
     const auto component = lifter.modifiers.take_any({"r", "g", "b", "a"});
@@ -156,7 +173,8 @@ void lift_texture(InstructionLifter& lifter) {
     how |= static_cast<uint32_t>(std::string_view("rgba").find(*component))
            << call::component_shift;
   } else {
-    lifter.modifiers.take_any({"base", "level", "grad"});
+    if (const auto mode = lifter.modifiers.take_any({"base", "level", "grad"})) detail = *mode;
+    if (detail == "base") detail.reset();
   }
   const call::Geometry geometry = take_geometry(lifter);
   how |= geometry;
@@ -169,8 +187,16 @@ void lift_texture(InstructionLifter& lifter) {
   if (type == ScalarType::f32) how |= call::float_result;
   if (coordinate_type != ScalarType::f32) how |= call::integer_coordinates;
   const Place place = read_place(lifter, lifter.operand(1), geometry, coordinate_type);
+  std::vector<llvm::Value*> arguments = place.arguments(ir.getInt32(how));
+  if (detail) {
+    if (coordinate_type != ScalarType::f32) {
+      lifter.refuse_unsupported("it chooses a level of detail at integer coordinates");
+    }
+    arguments.push_back(detail == "grad" ? level_of(lifter, place.object, geometry)
+                                         : lifter.to_bits(lifter.read(2, ScalarType::f32)));
+  }
   llvm::Value* texels =
-      lifter.tagged_call(call::fetch, ir.getInt128Ty(), place.arguments(ir.getInt32(how)));
+      lifter.tagged_call(detail ? call::fetch_level : call::fetch, ir.getInt128Ty(), arguments);
   unpack(lifter, texels, lifter.operand(0), type);
 }
 

@@ -4,10 +4,9 @@
 #include "check.hpp"
 
 int main() {
-  cudaMipmappedArray_t array = nullptr;
-  const cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
+  cudaArray_t plane = nullptr;
   cudaIpcMemHandle_t handle;
-  EXPECT(cudaMallocMipmappedArray(&array, &channel, {4, 4, 0}, 2) == cudaErrorNotSupported);
+  EXPECT(cudaArrayGetPlane(&plane, nullptr, 0) == cudaErrorNotSupported);
   EXPECT(cudaIpcGetMemHandle(&handle, nullptr) == cudaErrorNotSupported);
   EXPECT(cudaGetLastError() == cudaErrorNotSupported);
   EXPECT(cudaGetLastError() == cudaSuccess);
