@@ -1,5 +1,5 @@
 // libFuzzer target of the PTX front end: whatever bytes come, it answers with a module or an error,
-// and a module that it prints reads back as the same module.
+// and a module that it prints reads back as the same module, as does one that it links.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ptx/fat_binary.hpp"
+#include "ptx/link.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 
@@ -16,6 +17,19 @@ namespace {
 void fail(const char* what, const std::string& text) {
   std::fprintf(stderr, "%s:\n%s\n", what, text.c_str());
   std::abort();
+}
+
+// Two units of the same text: names that are visible meet, all others stay apart.
+void check_link(const sluice::ptx::Module& module) {
+  const auto linked =
+      sluice::ptx::link_units({{"a", module}, {"b", module}}, [](auto) { return true; });
+  if (!linked) {
+    if (linked.error().line().empty()) fail("an error says nothing", sluice::ptx::print(module));
+    return;
+  }
+  const std::string printed = sluice::ptx::print(*linked);
+  const auto again = sluice::ptx::parse(printed);
+  if (!again) fail(again.error().line().c_str(), printed);
 }
 
 void check_text(std::string_view text) {
@@ -28,6 +42,7 @@ void check_text(std::string_view text) {
   const auto again = sluice::ptx::parse(printed);
   if (!again) fail(again.error().line().c_str(), printed);
   if (sluice::ptx::print(*again) != printed) fail("printing twice gives two texts", printed);
+  check_link(*module);
 }
 
 }  // namespace
