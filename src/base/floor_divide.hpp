@@ -6,8 +6,9 @@
 namespace sluice {
 
 // floor_divide() is the largest integer that is not above a / b; b is not 0.
-constexpr int64_t floor_divide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
+template <class Integer>
+constexpr Integer floor_divide(Integer a, Integer b) {
+  const Integer quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 

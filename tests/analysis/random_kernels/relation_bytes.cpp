@@ -75,18 +75,17 @@ class Search {
       Domain& domain = domains[i];
       if (a[i] == 0 || domain.low == domain.high) continue;
       const Wide sum = most - Wide(a[i]) * (a[i] > 0 ? domain.high : domain.low);
-      if (sum > infinite || sum < -infinite) continue;
-      const auto others = static_cast<int64_t>(sum);
       if (a[i] > 0) {
-        const int64_t low = -floor_divide(others, a[i]);
+        const Wide low = -floor_divide(sum, Wide(a[i]));
+        if (low > domain.high) return false;
         changed |= low > domain.low;
-        domain.low = std::max(domain.low, low);
+        domain.low = int64_t(std::max(Wide(domain.low), low));
       } else {
-        const int64_t high = floor_divide(others, -a[i]);
+        const Wide high = floor_divide(sum, -Wide(a[i]));
+        if (high < domain.low) return false;
         changed |= high < domain.high;
-        domain.high = std::min(domain.high, high);
+        domain.high = int64_t(std::min(Wide(domain.high), high));
       }
-      if (domain.low > domain.high) return false;
     }
     return true;
   }

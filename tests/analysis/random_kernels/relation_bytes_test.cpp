@@ -39,5 +39,21 @@ TEST(RelationBytes, NumbersPast64BitsAreLeftToIsl) {
   EXPECT_TRUE(bytes->contains(0, 8));
 }
 
+// Ten bytes, in sums of which some pass 64 bits.
+TEST(RelationBytes, SumsMayPass64Bits) {
+  const auto bytes = RelationBytes::read(
+      "{ B[x, y, z = 0] -> A[o] : x = 0 and y = 0 and "
+      "1099528404992*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
+      "-697226756091 + 412323151874x + 366509468331o and "
+      "-697226756102 + 412323151875x - 5y + 366509468332o <= "
+      "1099528404995*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
+      "-697226756098 + 412323151875x - 5y + 366509468332o }",
+      {1, 1, 1});
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_TRUE(bytes->contains(0, -10'003'132'186'639));
+  EXPECT_TRUE(bytes->contains(0, -4'505'490'161'676));
+  EXPECT_FALSE(bytes->contains(0, -15'775'656'312'859));
+}
+
 }  // namespace
 }  // namespace sluice::analysis::random
