@@ -25,6 +25,7 @@
 #include "analysis/divisions.hpp"
 #include "analysis/isl_allowance.hpp"
 #include "analysis/legibility.hpp"
+#include "analysis/region_exits.hpp"
 #include "base/assert.hpp"
 
 namespace sluice::analysis {
@@ -177,6 +178,7 @@ void Passes::specialise(llvm::Function& function) {
   clear();
   make_legible(function, scalar_evolution(function));
   clear();
+  separate_region_exits(function);
   managers_->canonical.run(function, managers_->functions);
   clear();
   remove_unreachable_ends(function);

@@ -40,7 +40,7 @@ std::vector<KernelCase> communication_cases() {
        {4},
        {8},
        {zeros, ones, zeros, scalar(30)},
-       {"reads bounded, may-writes exact", "reads bounded", "may-writes whole"},
+       {"reads bounded, may-writes exact", "reads exact", "may-writes whole"},
        [](Thread& t) {
          if (t.x() >= 30) return;
          t.update(0, 0);

@@ -37,7 +37,7 @@ std::vector<KernelCase> generic_cases() {
        {4},
        {8},
        {ints(32, [](size_t) { return 1; }), buffer(512), scalar(30)},
-       {"reads bounded", "may-writes exact"},
+       {"reads exact", "may-writes exact"},
        copy_one},
       {"predicated_not",
        {4},

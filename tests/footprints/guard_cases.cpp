@@ -132,13 +132,13 @@ std::vector<KernelCase> by_data() {
        {4},
        {8},
        {set, in, out, scalar(30)},
-       {"reads bounded", "reads bounded", "may-writes exact"},
+       {"reads exact", "reads bounded", "may-writes exact"},
        flag_and_own},
       {"return_on_data",
        {4},
        {8},
        {set, in, out, scalar(30)},
-       {"reads bounded", "reads bounded", "may-writes exact"},
+       {"reads exact", "reads bounded", "may-writes exact"},
        [](Thread& t) {
          if (t.x() >= 30) return;
          t.read(0, t.block.x);
@@ -156,7 +156,7 @@ std::vector<KernelCase> by_data() {
        .grid = {4},
        .block = {8},
        .arguments = {set, out, scalar(30)},
-       .footprint = {"reads bounded", "may-writes exact"},
+       .footprint = {"reads exact", "may-writes exact"},
        .model =
            [](Thread& t) {
              if (t.x() >= 30) return;

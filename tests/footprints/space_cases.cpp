@@ -78,7 +78,7 @@ std::vector<KernelCase> space_cases() {
        {4},
        {8},
        {ints(32, [](size_t) { return 1; }), scalar(30)},
-       {"reads bounded", "reads bounded, may-writes exact"},
+       {"reads exact", "reads bounded, may-writes exact"},
        [](Thread& t) {
          if (t.x() >= 30) return;
          t.read(0, t.x());
