@@ -48,7 +48,10 @@ void* __wrap_isl_realloc_or_die(isl_ctx* context, void* block, size_t bytes);
 void* __wrap_isl_realloc_or_die(isl_ctx* context, void* block, size_t bytes) {
   void* const larger = isl_malloc_or_die(context, bytes);
   if (larger == nullptr || block == nullptr) return larger;
-  std::memcpy(larger, block, std::min(bytes, malloc_usable_size(block)));
+  // ThreadSanitizer gives a block of no bytes one byte, and takes reading it for a mistake. isl has
+  // no arrays of one byte.
+  const size_t former = malloc_usable_size(block);
+  if (former > 1) std::memcpy(larger, block, std::min(bytes, former));
   former_blocks.add(block);
   return larger;
 }
