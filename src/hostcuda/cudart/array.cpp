@@ -74,6 +74,24 @@ CUresult driver_description(const cudaChannelFormatDesc* channel, cudaExtent ext
   return CUDA_SUCCESS;
 }
 
+// create_array() lets `create`, a function of the driver's, make the array that the runtime's
+// arguments describe.
+template <class Made, class Array, class Create>
+cudaError_t create_array(Array* array, const cudaChannelFormatDesc* channel, cudaExtent extent,
+                         unsigned flags, Create&& create) {
+  return with_context([&] {
+    CUDA_ARRAY3D_DESCRIPTOR descriptor = {};
+    const CUresult described = array == nullptr
+                                   ? CUDA_ERROR_INVALID_VALUE
+                                   : driver_description(channel, extent, flags, &descriptor);
+    if (described != CUDA_SUCCESS) return described;
+    Made made = nullptr;
+    const CUresult result = create(&made, &descriptor);
+    if (result == CUDA_SUCCESS) *array = reinterpret_cast<Array>(made);
+    return result;
+  });
+}
+
 }  // namespace
 
 CUresult describe_array(cudaArray_const_t array, ArrayShape* shape) {
@@ -101,17 +119,7 @@ extern "C" {
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* channel,
                               cudaExtent extent, unsigned flags) {
-  return with_context([&] {
-    CUDA_ARRAY3D_DESCRIPTOR descriptor = {};
-    const CUresult described = array == nullptr
-                                   ? CUDA_ERROR_INVALID_VALUE
-                                   : driver_description(channel, extent, flags, &descriptor);
-    if (described != CUDA_SUCCESS) return described;
-    CUarray made = nullptr;
-    const CUresult result = cuArray3DCreate(&made, &descriptor);
-    if (result == CUDA_SUCCESS) *array = reinterpret_cast<cudaArray_t>(made);
-    return result;
-  });
+  return create_array<CUarray>(array, channel, extent, flags, cuArray3DCreate);
 }
 
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* channel, size_t width,
@@ -127,17 +135,10 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                      const cudaChannelFormatDesc* channel, cudaExtent extent,
                                      unsigned levels, unsigned flags) {
-  return with_context([&] {
-    CUDA_ARRAY3D_DESCRIPTOR descriptor = {};
-    const CUresult described = array == nullptr
-                                   ? CUDA_ERROR_INVALID_VALUE
-                                   : driver_description(channel, extent, flags, &descriptor);
-    if (described != CUDA_SUCCESS) return described;
-    CUmipmappedArray made = nullptr;
-    const CUresult result = cuMipmappedArrayCreate(&made, &descriptor, levels);
-    if (result == CUDA_SUCCESS) *array = reinterpret_cast<cudaMipmappedArray_t>(made);
-    return result;
-  });
+  const auto create = [levels](CUmipmappedArray* made, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+    return cuMipmappedArrayCreate(made, descriptor, levels);
+  };
+  return create_array<CUmipmappedArray>(array, channel, extent, flags, create);
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
