@@ -33,7 +33,10 @@ struct OrderLimits {
   uint32_t most_launches = 64;  // in a band
   uint64_t task_threads = host_task_threads;
   uint64_t own_cache_bytes =
-      0;                // of all workers together, each its own; windows of fewer get lanes
+      0;  // of all workers together, each its own; windows of fewer get lanes
+  // Whether blocks will be measured: until they are, a launch makes several tasks for each worker,
+  // since a heavy launch in few tasks costs more than a light one in many.
+  bool measures_blocks = false;
   uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
 };
 

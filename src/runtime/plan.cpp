@@ -53,6 +53,7 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits&
   uint64_t tasks = divide_up(blocks, wanted);
   // Few tasks are shared out evenly.
   if (tasks < uint64_t{limits.workers} * few_tasks) {
+    if (limits.measures_blocks && block_nanoseconds == 0) tasks = limits.workers * few_tasks;
     tasks = std::min(blocks, divide_up(tasks, limits.workers) * limits.workers);
   }
   wanted = divide_up(blocks, tasks);
@@ -68,29 +69,65 @@ uint64_t band_cache_bytes(uint64_t last_level) {
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 
-std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
+std::shared_ptr<PlannedWindow> Planner::plan(LaunchWindow& window) {
   auto planned = std::make_shared<PlannedWindow>();
-  planned->launches.reserve(held.size());
-  megakernel::Window& tables = planned->tables;
+  // The parameter blocks stay where they are when the window that owns them moves.
+  planned->held = std::exchange(window, {});
+  try {
+    make_tables(*planned);
+  } catch (...) {
+    window = std::exchange(planned->held, {});
+    throw;
+  }
+  return planned;
+}
+
+uint32_t Planner::task_size(const HeldLaunch& launch) const {
+  return blocks_per_task(launch.grid, launch.block, limits_,
+                         launch.cost == nullptr ? 0 : launch.cost->nanoseconds());
+}
+
+void Planner::plan_again(PlannedWindow& window) {
+  const bool is_as_planned = std::ranges::equal(
+      window.held.launches(), window.tables.slots, {},
+      [&](const HeldLaunch& launch) { return task_size(launch); },
+      [](const megakernel::LaunchSlot& slot) { return slot.blocks_per_task; });
+  if (is_as_planned) return;
+  PlannedWindow fresh;
+  fresh.held = std::exchange(window.held, {});
+  try {
+    make_tables(fresh);
+  } catch (...) {
+    window.held = std::exchange(fresh.held, {});
+    throw;
+  }
+  window = std::move(fresh);
+}
+
+void Planner::make_tables(PlannedWindow& planned) {
+  const LaunchWindow& held = planned.held;
+  planned.launches.reserve(held.size());
+  megakernel::Window& tables = planned.tables;
   tables.slots.reserve(held.size());
   std::vector<std::span<const TouchedBuffer>> touched;
   touched.reserve(held.size());
   uint32_t next_dependence = 0;
   size_t next_touched = 0;
   for (const HeldLaunch& launch : held.launches()) {
-    planned->launches.push_back({held.parameters(launch),
-                                 {launch.grid.x, launch.grid.y, launch.grid.z},
-                                 launch.dynamic_shared_bytes});
+    planned.launches.push_back({held.parameters(launch),
+                                {launch.grid.x, launch.grid.y, launch.grid.z},
+                                launch.dynamic_shared_bytes});
     megakernel::LaunchSlot slot;
     slot.code = launch.code;
     slot.runner = launch.runner.get();
     slot.device = launch.device.get();
     slot.parameter_bytes = static_cast<uint32_t>(launch.parameter_bytes);
-    slot.launch = &planned->launches.back();
+    slot.launch = &planned.launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
     slot.cost = launch.cost;
-    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_,
-                                           launch.cost == nullptr ? 0 : launch.cost->nanoseconds());
+    planned.lacks_costs |=
+        limits_.measures_blocks && launch.cost != nullptr && launch.cost->nanoseconds() == 0;
+    slot.blocks_per_task = task_size(launch);
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
     slot.dependence_count = launch.dependence_count;
@@ -104,17 +141,14 @@ std::shared_ptr<const PlannedWindow> Planner::plan(LaunchWindow& held) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
   needs_.trim();
-  planned->bands = find_bands(tables, touched, limits_, needs_);
+  planned.bands = find_bands(tables, touched, limits_, needs_);
   if (limits_.stress == 0) {
-    order_tasks(tables, planned->bands, needs_);
+    order_tasks(tables, planned.bands, needs_);
     if (distinct_bytes(held.touched()) <= limits_.own_cache_bytes)
       make_lanes(tables, limits_.workers);
   } else {
     order_randomly(tables, limits_.stress++);
   }
-  // The parameter blocks stay where they are when the window that owns them moves.
-  planned->held = std::exchange(held, {});
-  return planned;
 }
 
 }  // namespace sluice::runtime

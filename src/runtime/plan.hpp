@@ -18,6 +18,7 @@ struct PlannedWindow {
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
   std::vector<Band> bands;
+  bool lacks_costs = false;  // blocks of some launch were to be measured yet
 };
 
 // Planner plans windows for one machine. It remembers what it read from edge tables, which must
@@ -28,9 +29,16 @@ class Planner {
 
   // plan() cuts the launches into tasks and orders them. It leaves `window` empty, or as it was
   // where it throws std::bad_alloc.
-  std::shared_ptr<const PlannedWindow> plan(LaunchWindow& window);
+  std::shared_ptr<PlannedWindow> plan(LaunchWindow& window);
+
+  // plan_again() gives a window that nobody has begun new tables, where by now its blocks are known
+  // to want tasks of other sizes. It leaves it as it was where it throws.
+  void plan_again(PlannedWindow& window);
 
  private:
+  void make_tables(PlannedWindow& planned);
+  uint32_t task_size(const HeldLaunch& launch) const;
+
   OrderLimits limits_;
   TaskNeedsCache needs_;
 };
@@ -38,8 +46,8 @@ class Planner {
 // blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket and still
 // lets workers end together: limits.task_threads threads, unless blocks were measured
 // (`block_nanoseconds` is not 0) and such a task takes less than 2 or more than 24 microseconds:
-// then about 8. Fewer where a worker would get no task; whole rows of blocks, or whole parts of a
-// row.
+// then about 8. Fewer where a worker would get no task, or only one while blocks are still to be
+// measured; whole rows of blocks, or whole parts of a row.
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
                          uint32_t block_nanoseconds = 0);
 

@@ -19,6 +19,7 @@ OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* 
   OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last), .workers = host_workers};
   limits.stress = config.stress;
   limits.own_cache_bytes = caches.own * host_workers;
+  limits.measures_blocks = backend == nullptr;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;

@@ -110,8 +110,9 @@ class Runtime::State {
   void close(HeldStream& stream);
   void close_windows();
   void close_related(const HeldStream& stream, bool is_default);
-  int hand_over(const std::shared_ptr<const PlannedWindow>& planned, HeldStream& stream);
-  void run_window(const std::shared_ptr<const PlannedWindow>& window, HeldStream& stream);
+  int hand_over(const std::shared_ptr<PlannedWindow>& planned, HeldStream& stream);
+  void run_window(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream);
+  void plan_again(PlannedWindow& window) noexcept;
   void run_timed(const PlannedWindow& window);
   void window_done(const LaunchWindow& window, HeldStream& stream, bool failed);
   void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);

@@ -36,7 +36,7 @@ std::string what_was_thrown() {
 
 int Runtime::State::submit(HeldStream& stream) {
   if (stream.window.empty()) return 0;
-  const std::shared_ptr<const PlannedWindow> planned = planner_.plan(stream.window);
+  const std::shared_ptr<PlannedWindow> planned = planner_.plan(stream.window);
   held_.closed(stream);
   const size_t launches = planned->held.size();
   ++stream.outstanding;
@@ -59,8 +59,7 @@ int Runtime::State::submit(HeldStream& stream) {
   return 0;
 }
 
-int Runtime::State::hand_over(const std::shared_ptr<const PlannedWindow>& planned,
-                              HeldStream& stream) {
+int Runtime::State::hand_over(const std::shared_ptr<PlannedWindow>& planned, HeldStream& stream) {
   if (backend_ == nullptr) {
     return device_.enqueue(planned->held.stream(),
                            [this, planned, &stream] { run_window(planned, stream); });
@@ -96,10 +95,10 @@ void Runtime::State::close_related(const HeldStream& stream, bool is_default) {
 }
 
 // On a thread of the device, in the order of the window's stream.
-void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& window,
-                                HeldStream& stream) {
+void Runtime::State::run_window(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream) {
   bool failed = false;
   ++running_windows_;
+  if (window->lacks_costs) plan_again(*window);
   try {
     if (times_tasks_) {
       run_timed(*window);
@@ -110,6 +109,19 @@ void Runtime::State::run_window(const std::shared_ptr<const PlannedWindow>& wind
     failed = true;
   }
   window_done(window->held, stream, failed);
+}
+
+// The windows before may have measured what this one was planned without. Where a program gives all
+// its launches at once, most are planned before the first has run.
+void Runtime::State::plan_again(PlannedWindow& window) noexcept {
+  const Lock lock(mutex_);
+  try {
+    planner_.plan_again(window);
+  } catch (const std::bad_alloc&) {
+    // The first plan is as right.
+  } catch (...) {
+    turn_off_locked();
+  }
 }
 
 void Runtime::State::run_timed(const PlannedWindow& window) {

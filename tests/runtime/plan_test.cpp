@@ -41,6 +41,15 @@ TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
   EXPECT_EQ(blocks_per_task({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 512U);
 }
 
+TEST(BlocksPerTask, IsShortWhereBlocksAreStillToBeMeasured) {
+  OrderLimits limits = for_workers(2);
+  limits.measures_blocks = true;
+  EXPECT_EQ(blocks_per_task({32, 1, 1}, {256, 1, 1}, limits), 2U);
+  EXPECT_EQ(blocks_per_task({32, 1, 1}, {256, 1, 1}, limits, 200), 16U);
+  EXPECT_EQ(blocks_per_task({3, 1, 1}, {256, 1, 1}, limits), 1U);
+  EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, limits), 64U);
+}
+
 TEST(BlocksPerTask, DependsOnNoMeasurementInBetween) {
   for (const uint32_t nanoseconds : {40U, 100U, 300U})
     EXPECT_EQ(blocks_per_task({128, 512, 1}, {32, 8, 1}, for_workers(2), nanoseconds), 64U);
@@ -88,6 +97,30 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
       EXPECT_EQ(tables.dependences[slot.first_dependence + 1].master_slot, 1U);
     }
   }
+}
+
+TEST(Plan, IsMadeAgainWhereBlocksTurnedOutToWantOtherTasks) {
+  const LaunchCall call{.grid = {32, 1, 1}, .block = {256, 1, 1}};
+  const dro::EdgeTable table = megakernel::testing::cross_table(call.grid);
+  megakernel::BlockCost cost;
+  LaunchWindow window(nullptr, 1);
+  for (uint32_t i = 0; i < 4; ++i) {
+    window.append(call, {unused, 0}, std::vector<std::byte>(8, std::byte{7}));
+    window.measure(&cost);
+    if (i > 0) window.depend_on(i, table);
+  }
+  Planner planner({.workers = 2, .measures_blocks = true});
+  const auto planned = planner.plan(window);
+  EXPECT_TRUE(planned->lacks_costs);
+  EXPECT_EQ(planned->tables.tasks.size(), 64U);
+  cost.note(std::chrono::milliseconds(3), 1);
+  planner.plan_again(*planned);
+  EXPECT_FALSE(planned->lacks_costs);
+  EXPECT_EQ(planned->held.size(), 4U);
+  EXPECT_EQ(planned->tables.tasks.size(), 128U);
+  const Status valid = megakernel::validate(planned->tables);
+  ASSERT_TRUE(valid) << valid.error().line();
+  EXPECT_EQ(*static_cast<const uint8_t*>(planned->tables.slots[3].launch->parameters), 7U);
 }
 
 // chain() is a window of launches that each step from one of two buffers to the other.

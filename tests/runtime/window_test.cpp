@@ -119,6 +119,37 @@ TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
   EXPECT_EQ(program, expected);
 }
 
+std::atomic<uint32_t> tasks_of_one_block{0};
+std::atomic<uint32_t> larger_tasks{0};
+
+// Each block takes longer than a task may.
+void run_slow_step(const SluiceBlockLaunch* launch, uint32_t first_block, uint32_t block_count,
+                   void* memory) {
+  ++(block_count == 1 ? tasks_of_one_block : larger_tasks);
+  std::this_thread::sleep_for(block_count * std::chrono::microseconds(40));
+  testing::run_step(launch, first_block, block_count, memory);
+}
+
+// A program that gives all its launches at once has most of them planned before the first has run.
+TEST_F(WindowTest, AWindowKnowsWhatBlocksCostInTheWindowsBefore) {
+  kernels["step"].run = run_slow_step;
+  PingPong large(256 * testing::cells_per_block);
+  start();
+  large.allocate_in(*runtime);
+  device.pause();
+  for (uint32_t t = 0; t < 3; ++t)
+    ASSERT_EQ(large.launch(*runtime, kernels["step"], t), 0);
+  runtime->flush();
+  device.resume();
+  synchronise();
+  EXPECT_EQ(larger_tasks.exchange(0), 16U);  // of the first launch
+  EXPECT_EQ(tasks_of_one_block.exchange(0), 512U);
+  PingPong expected(256 * testing::cells_per_block);
+  for (uint32_t t = 0; t < 3; ++t)
+    expected.step(t);
+  EXPECT_EQ(large, expected);
+}
+
 TEST_F(WindowTest, ALaunchClosesTheWindowOfAnotherStreamThatItDependsOn) {
   start();
   program.allocate_in(*runtime);
