@@ -9,8 +9,10 @@ struct isl_ctx;
 
 namespace {
 
+using sluice::analysis::IslAllowance;
+
 struct Allowance {
-  uint64_t left = 0;
+  IslAllowance left;
   std::jmp_buf end;
 };
 
@@ -24,9 +26,11 @@ struct Spending {
   ~Spending() { current = nullptr; }
 };
 
-void spend() {
-  if (current == nullptr || current->left-- > 0) return;
-  std::longjmp(current->end, 1);
+void spend(uint64_t IslAllowance::* what, uint64_t amount) {
+  if (current == nullptr) return;
+  uint64_t& left = current->left.*what;
+  if (left < amount) std::longjmp(current->end, 1);
+  left -= amount;
 }
 
 }  // namespace
@@ -38,19 +42,37 @@ void* __real_isl_malloc_or_die(isl_ctx* context, size_t bytes);
 void* __real_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
 void __real_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
                              int line);
+// Numbers are of a type that isl keeps to itself.
+void __real_isl_seq_normalize(isl_ctx* context, void* row, unsigned numbers);
+void __real_isl_seq_combine(void* row, void* factor, void* first, void* other_factor, void* second,
+                            unsigned numbers);
 void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes);
 void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes);
 void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
                              int line);
+void __wrap_isl_seq_normalize(isl_ctx* context, void* row, unsigned numbers);
+void __wrap_isl_seq_combine(void* row, void* factor, void* first, void* other_factor, void* second,
+                            unsigned numbers);
 
 void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes) {
-  spend();
+  spend(&IslAllowance::allocations, 1);
   return __real_isl_malloc_or_die(context, bytes);
 }
 
 void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes) {
-  spend();
+  spend(&IslAllowance::allocations, 1);
   return __real_isl_calloc_or_die(context, count, bytes);
+}
+
+void __wrap_isl_seq_normalize(isl_ctx* context, void* row, unsigned numbers) {
+  spend(&IslAllowance::numbers, numbers);
+  __real_isl_seq_normalize(context, row, numbers);
+}
+
+void __wrap_isl_seq_combine(void* row, void* factor, void* first, void* other_factor, void* second,
+                            unsigned numbers) {
+  spend(&IslAllowance::numbers, numbers);
+  __real_isl_seq_combine(row, factor, first, other_factor, second, numbers);
 }
 
 void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, const char* file,
@@ -63,9 +85,9 @@ void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, c
 
 namespace sluice::analysis {
 
-bool run_within(uint64_t allocations, llvm::function_ref<void()> work) {
+bool run_within(const IslAllowance& most, llvm::function_ref<void()> work) {
   SLUICE_ASSERT(current == nullptr);
-  Allowance allowance{allocations, {}};
+  Allowance allowance{most, {}};
   const Spending spending;
   if (setjmp(allowance.end) != 0) return false;
   current = &allowance;
