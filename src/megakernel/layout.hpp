@@ -37,6 +37,12 @@ struct LaunchSlot {
   uint32_t dependence_count = 0;
 };
 
+// task_count() is how many tasks the slot's blocks make.
+inline uint32_t task_count(const LaunchSlot& slot) {
+  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
+                               slot.blocks_per_task);
+}
+
 // SlotDependence is one dependence of a slot on an earlier slot of the same window.
 struct SlotDependence {
   uint32_t master_slot = 0;

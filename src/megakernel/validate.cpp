@@ -9,11 +9,6 @@ namespace {
 
 constexpr uint32_t no_ticket = UINT32_MAX;
 
-uint32_t task_count(const LaunchSlot& slot) {
-  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
-                               slot.blocks_per_task);
-}
-
 Status check_slot(const Window& window, size_t index, std::vector<bool>& flag_used) {
   const LaunchSlot& slot = window.slots[index];
   const std::string where = fmt::format("slot {}", index);

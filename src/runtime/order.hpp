@@ -6,6 +6,14 @@
 // is the skewed order (t, t + x) of time tiling; but nothing here knows of stencils. How far behind
 // is read from the edges (TaskNeeds), and a band is as deep as the bytes between its first and its
 // last sweep fit the cache. Where a launch waits for all of another, the band ends.
+//
+// Workers that take turns at one sweep read what another has just written, which on a machine whose
+// processors share no last level takes longer than memory does. So where it costs a band no more
+// than half of its depth, each worker has a *part* of it: its own stretch of every sweep, which
+// moves forward from launch to launch as far as the edges ask, so that no part needs anything of
+// the one before it, and of the one behind it only what that one has done first. Every second band
+// is swept backward, from the last block to the first: then each worker begins where it has just
+// ended, and waits for nobody there.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +40,13 @@ struct OrderLimits {
   uint32_t workers = 1;
   uint32_t most_launches = 64;  // in a band
   uint64_t task_threads = host_task_threads;
-  uint64_t own_cache_bytes =
-      0;  // of all workers together, each its own; windows of fewer get lanes
   // Whether blocks will be measured: until they are, a launch makes several tasks for each worker,
   // since a heavy launch in few tasks costs more than a light one in many.
   bool measures_blocks = false;
+  // Of all workers together, each its own; windows of fewer get lanes.
+  uint64_t own_cache_bytes = 0;
+  // Whether workers may have parts; only the host's find their lanes in a window.
+  bool may_part = false;
   uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
 };
 
@@ -46,16 +56,19 @@ struct Band {
   uint32_t first = 0;
   uint32_t end = 0;
   uint32_t slack = 1;
+  uint32_t parts = 1;  // one for each worker, or all of them share one
+  bool is_backward = false;
   friend bool operator==(const Band&, const Band&) = default;
 };
 
-// find_bands() cuts the window's slots into bands. `touched[i]` are the buffers of slot i.
+// find_bands() cuts the window's slots into bands, all in parts or none. `touched[i]` are the
+// buffers of slot i.
 std::vector<Band> find_bands(const megakernel::Window& window,
                              std::span<const std::span<const TouchedBuffer>> touched,
                              const OrderLimits& limits, TaskNeedsCache& needs);
 
 // order_tasks() fills window.tasks from its slots and dependences, band after band, in a
-// topological order.
+// topological order, and the lanes where the bands have parts.
 void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
 
 // make_lanes() gives each worker its part of every launch, the same part of the blocks each time,

@@ -141,11 +141,13 @@ void Planner::make_tables(PlannedWindow& planned) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
   needs_.trim();
-  planned.bands = find_bands(tables, touched, limits_, needs_);
+  OrderLimits limits = limits_;
+  const bool fits_own_caches = distinct_bytes(held.touched()) <= limits.own_cache_bytes;
+  limits.may_part = limits.may_part && !fits_own_caches;
+  planned.bands = find_bands(tables, touched, limits, needs_);
   if (limits_.stress == 0) {
     order_tasks(tables, planned.bands, needs_);
-    if (distinct_bytes(held.touched()) <= limits_.own_cache_bytes)
-      make_lanes(tables, limits_.workers);
+    if (fits_own_caches) make_lanes(tables, limits_.workers);
   } else {
     order_randomly(tables, limits_.stress++);
   }

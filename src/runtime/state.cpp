@@ -20,10 +20,12 @@ OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* 
   limits.stress = config.stress;
   limits.own_cache_bytes = caches.own * host_workers;
   limits.measures_blocks = backend == nullptr;
+  limits.may_part = true;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;
   limits.own_cache_bytes = 0;
+  limits.may_part = false;
   return limits;
 }
 

@@ -6,7 +6,7 @@ namespace sluice::runtime {
 namespace {
 
 constexpr size_t most_tables = 4096;
-constexpr size_t most_prefixes = (size_t{64} << 20U) / sizeof(uint32_t);
+constexpr size_t most_numbers = (size_t{64} << 20U) / sizeof(uint32_t);
 
 uint32_t divide_up(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);
@@ -18,19 +18,33 @@ TaskNeeds find_task_needs(const dro::EdgeTable& table, uint32_t master_blocks_pe
                           uint32_t slave_blocks_per_task) {
   const auto slave_blocks = static_cast<uint32_t>(table.slave_grid.count());
   const uint32_t tasks = divide_up(slave_blocks, slave_blocks_per_task);
-  const double master_tasks = divide_up(table.master_grid.count(), master_blocks_per_task);
   TaskNeeds needs;
-  needs.prefix.reserve(tasks);
+  needs.master_tasks = divide_up(table.master_grid.count(), master_blocks_per_task);
+  needs.prefix.resize(tasks);
+  needs.suffix.resize(tasks);
   for (uint32_t task = 0; task < tasks; ++task) {
     const uint32_t first_block = task * slave_blocks_per_task;
-    uint32_t prefix = 0;
+    uint32_t begin = needs.master_tasks;
+    uint32_t end = 0;
     dro::for_each_master_range(table, first_block,
                                std::min(slave_blocks_per_task, slave_blocks - first_block),
-                               [&](uint32_t, uint32_t last) {
-                                 prefix = std::max(prefix, last / master_blocks_per_task + 1);
+                               [&](uint32_t first, uint32_t last) {
+                                 begin = std::min(begin, first / master_blocks_per_task);
+                                 end = std::max(end, last / master_blocks_per_task + 1);
                                });
-    needs.prefix.push_back(prefix);
-    needs.lag = std::max(needs.lag, prefix / master_tasks - static_cast<double>(task) / tasks);
+    needs.prefix[task] = end;
+    needs.suffix[task] = begin;
+  }
+  const double masters = needs.master_tasks;
+  for (uint32_t task = 0; task < tasks; ++task) {
+    if (task > 0) needs.prefix[task] = std::max(needs.prefix[task], needs.prefix[task - 1]);
+    needs.lag =
+        std::max(needs.lag, needs.prefix[task] / masters - static_cast<double>(task) / tasks);
+  }
+  for (uint32_t task = tasks; task-- > 0;) {
+    if (task + 1 < tasks) needs.suffix[task] = std::min(needs.suffix[task], needs.suffix[task + 1]);
+    needs.backward_lag =
+        std::max(needs.backward_lag, (task + 1.0) / tasks - needs.suffix[task] / masters);
   }
   return needs;
 }
@@ -47,14 +61,14 @@ const TaskNeeds& TaskNeedsCache::find(const dro::EdgeTable& table, uint32_t mast
   const auto known = needs_.find(key);
   if (known != needs_.end()) return known->second;
   TaskNeeds found = find_task_needs(table, master_blocks_per_task, slave_blocks_per_task);
-  prefixes_ += found.prefix.size();
+  numbers_ += found.prefix.size() + found.suffix.size();
   return needs_.emplace(key, std::move(found)).first->second;
 }
 
 void TaskNeedsCache::trim() {
-  if (needs_.size() <= most_tables && prefixes_ <= most_prefixes) return;
+  if (needs_.size() <= most_tables && numbers_ <= most_numbers) return;
   needs_.clear();
-  prefixes_ = 0;
+  numbers_ = 0;
 }
 
 }  // namespace sluice::runtime

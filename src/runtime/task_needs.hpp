@@ -1,5 +1,6 @@
-// What tasks of a launch need of an earlier launch, as one number each: how much of it must have
-// been begun. Orders are made from these numbers, whatever the form of the edges behind them.
+// What tasks of a launch need of an earlier launch, as two numbers each: from where to where in it
+// their masters lie. Orders are made from these numbers, whatever the form of the edges behind
+// them.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,43 @@ namespace sluice::runtime {
 
 // TaskNeeds is an edge table as seen by two launches that are swept in the order of their blocks.
 struct TaskNeeds {
-  // prefix[i]: the masters of slave task i are among the first prefix[i] tasks of the master.
+  // prefix[i]: the masters of slave tasks 0 .. i are among the first prefix[i] tasks of the master.
   std::vector<uint32_t> prefix;
+  // suffix[i]: the masters of slave tasks i and up are none of the first suffix[i] tasks.
+  std::vector<uint32_t> suffix;
   // lag: by which part of the master's sweep the slave's must stay behind it, between 0 and 1. For
-  // a stencil it is a few rows of the grid, for a reduction everything.
+  // a stencil it is a few rows of the grid, for a reduction everything. backward_lag: where both
+  // sweep from the last block to the first.
   double lag = 0;
+  double backward_lag = 0;
+  uint32_t master_tasks = 0;
+};
+
+// SweptNeeds are the same needs by position in the sweeps: forward, position i is task i; backward,
+// it is the i-th task from the end.
+class SweptNeeds {
+ public:
+  SweptNeeds(const TaskNeeds& needs, bool is_backward)
+      : needs_(&needs), is_backward_(is_backward) {}
+
+  // before() is how many positions of the master hold all masters of positions 0 .. position.
+  uint32_t before(uint32_t position) const {
+    return is_backward_ ? needs_->master_tasks - needs_->suffix[mirrored(position)]
+                        : needs_->prefix[position];
+  }
+  // from() is how many positions of the master hold no master of `position` and those behind it.
+  uint32_t from(uint32_t position) const {
+    return is_backward_ ? needs_->master_tasks - needs_->prefix[mirrored(position)]
+                        : needs_->suffix[position];
+  }
+  double lag() const { return is_backward_ ? needs_->backward_lag : needs_->lag; }
+  uint32_t tasks() const { return static_cast<uint32_t>(needs_->prefix.size()); }
+
+ private:
+  uint32_t mirrored(uint32_t position) const { return tasks() - 1 - position; }
+
+  const TaskNeeds* needs_;
+  bool is_backward_;
 };
 
 // find_task_needs() reads the table with tasks of so many blocks on either side.
@@ -46,7 +79,7 @@ class TaskNeedsCache {
     size_t operator()(const Key& key) const;
   };
   std::unordered_map<Key, TaskNeeds, KeyHash> needs_;
-  size_t prefixes_ = 0;
+  size_t numbers_ = 0;  // in all prefixes and suffixes
 };
 
 }  // namespace sluice::runtime

@@ -122,6 +122,94 @@ TEST(Order, OfAStencilChainDependsOnItsLengthOnlyAtTheEnd) {
   }
 }
 
+// lanes() is the worker of each ticket.
+std::vector<uint32_t> lanes(const megakernel::Window& window) {
+  std::vector<uint32_t> lane_of(window.tasks.size());
+  uint32_t place = 0;
+  for (uint32_t lane = 0; lane < window.lane_ends.size(); ++lane) {
+    for (; place < window.lane_ends[lane]; ++place)
+      lane_of[window.lane_tasks[place]] = lane;
+  }
+  return lane_of;
+}
+
+// Of the tasks of a chain of launches of equal grids, how many wait for one of another worker.
+uint32_t waiting_for_others(const megakernel::Window& window) {
+  const std::vector<uint32_t> lane_of = lanes(window);
+  std::vector<uint32_t> lane_of_flag(window.flag_count);
+  uint32_t waiting = 0;
+  for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket) {
+    const megakernel::Task& task = window.tasks[ticket];
+    const megakernel::LaunchSlot& slot = window.slots[task.slot];
+    lane_of_flag[slot.first_flag + task.first_block / slot.blocks_per_task] = lane_of[ticket];
+    if (slot.dependence_count == 0) continue;
+    const megakernel::SlotDependence& dependence = window.dependences[slot.first_dependence];
+    const megakernel::LaunchSlot& master = window.slots[dependence.master_slot];
+    bool waits = false;
+    dro::for_each_master_range(
+        *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
+          for (uint32_t t = first / master.blocks_per_task; t <= last / master.blocks_per_task; ++t)
+            waits = waits || lane_of_flag[master.first_flag + t] != lane_of[ticket];
+        });
+    waiting += waits ? 1 : 0;
+  }
+  return waiting;
+}
+
+TEST(Order, GivesEachWorkerAStretchOfEverySweep) {
+  for (const uint32_t workers : {2U, 4U}) {
+    SCOPED_TRACE(workers);
+    Program program;
+    program.add_stencil({16, 1024, 1}, 48, 64U << 20U);
+    const std::vector<Band> bands =
+        program.order({.cache_bytes = 8U << 20U, .workers = workers, .may_part = true});
+    ASSERT_GE(bands.size(), 2U);
+    EXPECT_EQ(bands[0].parts, workers);
+    EXPECT_GE(bands[0].end, 8U);
+    EXPECT_FALSE(bands[0].is_backward);
+    EXPECT_TRUE(bands[1].is_backward);
+    const megakernel::Window& window = program.builder.window;
+    ASSERT_EQ(window.lane_ends.size(), workers);
+    // Of 1024 rows, at each border the two beside it at most, and what the band's turn makes more.
+    EXPECT_LE(waiting_for_others(window), 48 * 3 * (workers - 1));
+    const double share = static_cast<double>(window.tasks.size()) / workers;
+    for (uint32_t lane = 0, begin = 0; lane < workers; begin = window.lane_ends[lane++])
+      EXPECT_NEAR(window.lane_ends[lane] - begin, share, 0.02 * share);
+  }
+}
+
+// A task and the one of its block in the launch after it lie as few tasks of its worker apart as
+// where workers share a sweep.
+TEST(Order, KeepsTheSkewInEachPart) {
+  Program program;
+  program.add_stencil({16, 1024, 1}, 12, 64U << 20U);
+  const std::vector<Band> bands =
+      program.order({.cache_bytes = 8U << 20U, .workers = 2, .may_part = true});
+  ASSERT_GE(bands[0].end, 8U);
+  ASSERT_EQ(bands[0].parts, 2U);
+  EXPECT_LE(program.farthest(0, bands[0].end, 256 * 16), 2 * 3 * bands[0].end);
+  EXPECT_LE(program.farthest(0, bands[0].end, 768 * 16), 2 * 3 * bands[0].end);
+}
+
+// Each row needs forty rows before its own: a worker that began in the middle would have to come
+// much later in each launch than in the one before.
+TEST(Order, SharesSweepsThatReachFarBack) {
+  Program program;
+  const Dim3 grid{1, 64, 1};
+  std::vector<std::vector<dro::BlockRange>> rows;
+  for (uint32_t row = 0; row < 64; ++row)
+    rows.push_back({{row - std::min(row, 40U), row}});
+  for (uint32_t step = 0; step < 6; ++step) {
+    const uint32_t slot = program.add(grid, 1, {{1, 4096}, {2, 4096}});
+    if (step > 0) program.builder.depend(slot - 1, ranges_table(grid, grid, rows));
+  }
+  const std::vector<Band> bands =
+      program.order({.cache_bytes = 1U << 20U, .workers = 2, .may_part = true});
+  ASSERT_EQ(bands.size(), 1U);
+  EXPECT_EQ(bands[0].parts, 1U);
+  EXPECT_TRUE(program.builder.window.lane_ends.empty());
+}
+
 // A random window: chains, forks and joins over grids of many sizes, with edges of every form.
 void add_random(Program& program, std::mt19937& random) {
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -157,8 +245,10 @@ TEST(Order, IsTopologicalWhateverTheEdges) {
     std::mt19937 random(seed);
     Program program;
     add_random(program, random);
-    program.order(
-        {.cache_bytes = random() % 8000, .workers = 1 + seed % 5, .most_launches = 1 + seed % 11});
+    program.order({.cache_bytes = random() % 8000,
+                   .workers = 1 + seed % 5,
+                   .most_launches = 1 + seed % 11,
+                   .may_part = seed % 3 > 0});
     if (::testing::Test::HasFailure()) return;
     megakernel::HostExecutor executor(megakernel::HostExecutor::Config{}.set_workers(2));
     executor.run(program.builder.window);

@@ -18,11 +18,6 @@ namespace {
 
 static_assert(sizeof(Task) == sizeof(SluiceTask));
 
-uint32_t task_count(const LaunchSlot& slot) {
-  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
-                               slot.blocks_per_task);
-}
-
 SluiceBox to_device(const dro::BlockBox& box) {
   return {{box.first_x, box.first_y, box.first_z}, {box.last_x, box.last_y, box.last_z}};
 }

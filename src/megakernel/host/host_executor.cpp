@@ -42,11 +42,6 @@ uint32_t available_processors() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-uint32_t task_count(const LaunchSlot& slot) {
-  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
-                               slot.blocks_per_task);
-}
-
 }  // namespace
 
 struct HostExecutor::State {

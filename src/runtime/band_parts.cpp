@@ -1,0 +1,119 @@
+#include "runtime/band_parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::runtime {
+
+using megakernel::LaunchSlot;
+using megakernel::SlotDependence;
+using megakernel::task_count;
+using megakernel::Window;
+
+namespace {
+
+// The first position from which on nothing is needed of the master's positions before `bound`.
+uint32_t first_beyond(const SweptNeeds& needs, uint32_t bound) {
+  uint32_t low = 0;
+  uint32_t high = needs.tasks();
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (needs.from(middle) >= bound) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+std::span<const SlotDependence> dependences_of(const Window& window, const LaunchSlot& slot) {
+  return std::span(window.dependences).subspan(slot.first_dependence, slot.dependence_count);
+}
+
+SweptNeeds needs_of(const Window& window, const SlotDependence& dependence, const LaunchSlot& slave,
+                    bool is_backward, TaskNeedsCache& needs) {
+  return {needs.find(*dependence.edges, window.slots[dependence.master_slot].blocks_per_task,
+                     slave.blocks_per_task),
+          is_backward};
+}
+
+PartStarts::PartStarts(const Window& window, uint32_t first_slot, bool is_backward,
+                       std::vector<double> bases, TaskNeedsCache& needs)
+    : window_(window),
+      first_(first_slot),
+      is_backward_(is_backward),
+      bases_(std::move(bases)),
+      needs_(needs) {}
+
+void PartStarts::add(uint32_t slot) {
+  const LaunchSlot& launch = window_.slots[slot];
+  const size_t begin = starts_.size();
+  for (const double base : bases_)
+    starts_.push_back(static_cast<uint32_t>(base * task_count(launch)));
+  if (bases_.size() == 1) return;
+  for (const SlotDependence& dependence : dependences_of(window_, launch)) {
+    if (dependence.master_slot < first_) continue;
+    const SweptNeeds needed = needs_of(window_, dependence, launch, is_backward_, needs_);
+    const std::span<const uint32_t> masters = starts(dependence.master_slot);
+    for (size_t part = 1; part < bases_.size(); ++part) {
+      uint32_t& start = starts_[begin + part];
+      start = std::max(start, first_beyond(needed, masters[part]));
+    }
+  }
+}
+
+void PartStarts::remove_last() {
+  starts_.resize(starts_.size() - bases_.size());
+}
+
+double PartStarts::drift(uint32_t slot) const {
+  const double tasks = task_count(window_.slots[slot]);
+  const std::span<const uint32_t> found = starts(slot);
+  double most = 0;
+  for (size_t part = 1; part < bases_.size(); ++part)
+    most = std::max(most, found[part] / tasks - bases_[part]);
+  return most;
+}
+
+std::vector<double> even_bases(uint32_t parts) {
+  std::vector<double> bases(parts);
+  for (uint32_t part = 0; part < parts; ++part)
+    bases[part] = static_cast<double>(part) / parts;
+  return bases;
+}
+
+namespace {
+
+// By how much of a sweep each part begins later than its base, the mean over the band.
+std::vector<double> mean_drifts(const Window& window, const Band& band,
+                                const std::vector<double>& bases, TaskNeedsCache& needs) {
+  PartStarts starts(window, band.first, band.is_backward, bases, needs);
+  std::vector<double> drifts(band.parts, 0);
+  for (uint32_t slot = band.first; slot < band.end; ++slot) {
+    starts.add(slot);
+    const double tasks = task_count(window.slots[slot]);
+    for (uint32_t part = 1; part < band.parts; ++part)
+      drifts[part] += (starts.starts(slot)[part] / tasks - bases[part]) / (band.end - band.first);
+  }
+  return drifts;
+}
+
+}  // namespace
+
+PartStarts share_out(const Window& window, const Band& band, TaskNeedsCache& needs) {
+  std::vector<double> bases = even_bases(band.parts);
+  if (band.parts > 1) {
+    const std::vector<double> drifts = mean_drifts(window, band, bases, needs);
+    for (uint32_t part = 1; part < band.parts; ++part)
+      bases[part] = std::max(0.0, bases[part] - drifts[part]);
+  }
+  PartStarts shared(window, band.first, band.is_backward, std::move(bases), needs);
+  for (uint32_t slot = band.first; slot < band.end; ++slot)
+    shared.add(slot);
+  return shared;
+}
+
+}  // namespace sluice::runtime
