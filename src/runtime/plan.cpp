@@ -20,6 +20,7 @@ constexpr uint64_t shortest_task_nanoseconds = 2'000;
 constexpr uint64_t longest_task_nanoseconds = 24'000;
 constexpr uint64_t good_task_nanoseconds = 8'000;
 constexpr uint64_t few_tasks = 8;     // for each worker
+constexpr uint64_t many_tasks = 64;   // for each worker: it ends with the others within a hundredth
 constexpr size_t most_distinct = 16;  // buffers that are looked through for each window
 
 uint64_t divide_up(uint64_t a, uint64_t b) {
@@ -46,7 +47,9 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits&
   uint64_t wanted = divide_up(limits.task_threads, std::max<uint64_t>(1, block.count()));
   // Powers of two, so that measurements which hardly differ give the same tasks.
   if (block_nanoseconds != 0 && wanted * block_nanoseconds > longest_task_nanoseconds) {
-    wanted = std::bit_ceil(divide_up(good_task_nanoseconds, block_nanoseconds));
+    const uint64_t many = divide_up(blocks, limits.workers * many_tasks);
+    const uint64_t good = std::bit_ceil(divide_up(good_task_nanoseconds, block_nanoseconds));
+    wanted = std::clamp(many, std::min(good, wanted), wanted);
   } else if (block_nanoseconds != 0 && wanted * block_nanoseconds < shortest_task_nanoseconds) {
     wanted = std::bit_floor(divide_up(good_task_nanoseconds, block_nanoseconds));
   }

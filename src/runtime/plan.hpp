@@ -46,8 +46,9 @@ class Planner {
 // blocks_per_task() is how many neighbouring blocks make a task that is worth its ticket and still
 // lets workers end together: limits.task_threads threads, unless blocks were measured
 // (`block_nanoseconds` is not 0) and such a task takes less than 2 or more than 24 microseconds:
-// then about 8. Fewer where a worker would get no task, or only one while blocks are still to be
-// measured; whole rows of blocks, or whole parts of a row.
+// then about 8, but no more tasks than workers need to end together. Fewer blocks where a worker
+// would get no task, or only one while blocks are still to be measured; whole rows of blocks, or
+// whole parts of a row.
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
                          uint32_t block_nanoseconds = 0);
 

@@ -34,7 +34,14 @@ TEST(BlocksPerTask, IsAtLeastOneBlock) {
 
 TEST(BlocksPerTask, IsShortWhereBlocksWereMeasuredToTakeLong) {
   EXPECT_EQ(blocks_per_task({32, 1, 1}, {128, 1, 1}, for_workers(2), 100'000), 1U);
-  EXPECT_EQ(blocks_per_task({4096, 1, 1}, {256, 1, 1}, for_workers(2), 2'000), 4U);
+  EXPECT_EQ(blocks_per_task({1024, 1, 1}, {256, 1, 1}, for_workers(16), 2'000), 4U);
+}
+
+// Smaller tasks would not make workers end together any better, and blocks that lie side by side
+// often wait for the same ones.
+TEST(BlocksPerTask, IsNoShorterThanWorkersNeedToEndTogether) {
+  EXPECT_EQ(blocks_per_task({64, 64, 1}, {16, 16, 1}, for_workers(2), 10'000), 32U);
+  EXPECT_EQ(blocks_per_task({64, 1024, 1}, {16, 16, 1}, for_workers(2), 10'000), 64U);
 }
 
 TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {

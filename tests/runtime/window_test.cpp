@@ -133,7 +133,7 @@ void run_slow_step(const SluiceBlockLaunch* launch, uint32_t first_block, uint32
 // A program that gives all its launches at once has most of them planned before the first has run.
 TEST_F(WindowTest, AWindowKnowsWhatBlocksCostInTheWindowsBefore) {
   kernels["step"].run = run_slow_step;
-  PingPong large(256 * testing::cells_per_block);
+  PingPong large(64 * testing::cells_per_block);
   start();
   large.allocate_in(*runtime);
   device.pause();
@@ -143,8 +143,8 @@ TEST_F(WindowTest, AWindowKnowsWhatBlocksCostInTheWindowsBefore) {
   device.resume();
   synchronise();
   EXPECT_EQ(larger_tasks.exchange(0), 16U);  // of the first launch
-  EXPECT_EQ(tasks_of_one_block.exchange(0), 512U);
-  PingPong expected(256 * testing::cells_per_block);
+  EXPECT_EQ(tasks_of_one_block.exchange(0), 128U);
+  PingPong expected(64 * testing::cells_per_block);
   for (uint32_t t = 0; t < 3; ++t)
     expected.step(t);
   EXPECT_EQ(large, expected);
