@@ -21,6 +21,7 @@ constexpr uint64_t longest_task_nanoseconds = 24'000;
 constexpr uint64_t good_task_nanoseconds = 8'000;
 constexpr uint64_t few_tasks = 8;     // for each worker
 constexpr uint64_t many_tasks = 64;   // for each worker: it ends with the others within a hundredth
+constexpr uint64_t idle_memory = 2;   // nanoseconds of a worker for each byte
 constexpr size_t most_distinct = 16;  // buffers that are looked through for each window
 
 uint64_t divide_up(uint64_t a, uint64_t b) {
@@ -37,6 +38,24 @@ uint64_t distinct_bytes(std::span<const TouchedBuffer> touched) {
     bytes += buffer.bytes;
   }
   return bytes;
+}
+
+bool lacks_cost(const HeldLaunch& launch) {
+  return launch.cost != nullptr && launch.cost->nanoseconds() == 0;
+}
+
+// computes() holds where blocks touch so few bytes in the time they take that a cache brings them
+// nothing which memory could not.
+bool computes(std::span<const HeldLaunch> launches, std::span<const TouchedBuffer> touched) {
+  uint64_t bytes = 0;
+  for (const TouchedBuffer& buffer : touched)
+    bytes += buffer.bytes;
+  uint64_t nanoseconds = 0;
+  for (const HeldLaunch& launch : launches) {
+    if (launch.cost == nullptr || launch.cost->nanoseconds() == 0) return false;
+    nanoseconds += launch.grid.count() * launch.cost->nanoseconds();
+  }
+  return bytes < nanoseconds / idle_memory;
 }
 
 }  // namespace
@@ -91,11 +110,8 @@ uint32_t Planner::task_size(const HeldLaunch& launch) const {
 }
 
 void Planner::plan_again(PlannedWindow& window) {
-  const bool is_as_planned = std::ranges::equal(
-      window.held.launches(), window.tables.slots, {},
-      [&](const HeldLaunch& launch) { return task_size(launch); },
-      [](const megakernel::LaunchSlot& slot) { return slot.blocks_per_task; });
-  if (is_as_planned) return;
+  const auto unmeasured = std::ranges::count_if(window.held.launches(), lacks_cost);
+  if (static_cast<size_t>(unmeasured) == window.unmeasured) return;
   PlannedWindow fresh;
   fresh.held = std::exchange(window.held, {});
   try {
@@ -128,8 +144,7 @@ void Planner::make_tables(PlannedWindow& planned) {
     slot.launch = &planned.launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
     slot.cost = launch.cost;
-    planned.lacks_costs |=
-        limits_.measures_blocks && launch.cost != nullptr && launch.cost->nanoseconds() == 0;
+    planned.unmeasured += limits_.measures_blocks && lacks_cost(launch) ? 1 : 0;
     slot.blocks_per_task = task_size(launch);
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
@@ -147,6 +162,8 @@ void Planner::make_tables(PlannedWindow& planned) {
   OrderLimits limits = limits_;
   const bool fits_own_caches = distinct_bytes(held.touched()) <= limits.own_cache_bytes;
   limits.may_part = limits.may_part && !fits_own_caches;
+  // Launches that are swept together then only take the caches from each other.
+  if (computes(held.launches(), held.touched())) limits.most_launches = 1;
   planned.bands = find_bands(tables, touched, limits, needs_);
   if (limits_.stress == 0) {
     order_tasks(tables, planned.bands, needs_);

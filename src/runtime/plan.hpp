@@ -18,7 +18,7 @@ struct PlannedWindow {
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
   std::vector<Band> bands;
-  bool lacks_costs = false;  // blocks of some launch were to be measured yet
+  size_t unmeasured = 0;  // launches whose blocks were to be measured yet
 };
 
 // Planner plans windows for one machine. It remembers what it read from edge tables, which must
@@ -31,8 +31,8 @@ class Planner {
   // where it throws std::bad_alloc.
   std::shared_ptr<PlannedWindow> plan(LaunchWindow& window);
 
-  // plan_again() gives a window that nobody has begun new tables, where by now its blocks are known
-  // to want tasks of other sizes. It leaves it as it was where it throws.
+  // plan_again() gives a window that nobody has begun new tables, where blocks have been measured
+  // since. It leaves it as it was where it throws.
   void plan_again(PlannedWindow& window);
 
  private:

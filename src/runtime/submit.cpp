@@ -98,7 +98,7 @@ void Runtime::State::close_related(const HeldStream& stream, bool is_default) {
 void Runtime::State::run_window(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream) {
   bool failed = false;
   ++running_windows_;
-  if (window->lacks_costs) plan_again(*window);
+  if (window->unmeasured != 0) plan_again(*window);
   try {
     if (times_tasks_) {
       run_timed(*window);
