@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include "analysis/access_form.hpp"
+#include "analysis/data_only.hpp"
 #include "analysis/footprint_maker.hpp"
 #include "analysis/shape_policy.hpp"
 #include "ptx/lift.hpp"
@@ -60,7 +61,7 @@ Result<std::unique_ptr<KernelAnalysis>> KernelAnalysis::create(const ptx::Module
     return invalid_input("no kernel of that name in the PTX", std::string(kernel));
   }
   auto context = std::make_unique<llvm::LLVMContext>();
-  auto lifted = ptx::lift(*context, module, kernel);
+  auto lifted = ptx::lift(*context, module, kernel, data_only(function->body));
   if (!lifted) return tl::unexpected(lifted.error());
 
   KernelSource source;

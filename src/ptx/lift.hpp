@@ -55,6 +55,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/result.hpp"
 #include "ptx/syntax.hpp"
@@ -69,9 +70,11 @@ namespace sluice::ptx {
 
 // lift() makes a module with the kernel, the functions it calls and the module variables that it
 // uses. An instruction outside the instruction table makes the kernel unsupported, named with its
-// line; it is never skipped. Thread-safe for distinct contexts.
+// line; it is never skipped. Instructions in `left_out` are, for a caller to whom they do not
+// matter: what they would write keeps its value. Thread-safe for distinct contexts.
+using LeftOut = std::unordered_set<const ptx::Instruction*>;
 Result<std::unique_ptr<llvm::Module>> lift(llvm::LLVMContext& context, const Module& module,
-                                           std::string_view kernel);
+                                           std::string_view kernel, const LeftOut& left_out = {});
 
 // source_line() is the PTX line that an instruction was lifted from, 0 where it has none.
 uint32_t source_line(const llvm::Instruction& instruction);

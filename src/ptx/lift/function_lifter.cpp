@@ -137,7 +137,7 @@ void FunctionLifter::lift_statements(const std::vector<Statement>& statements) {
   declare_labels(statements);
   for (const Statement& statement : statements) {
     if (const auto* instruction = std::get_if<Instruction>(&statement)) {
-      lift_instruction(*instruction);
+      if (!module_.leaves_out(*instruction)) lift_instruction(*instruction);
     } else if (const auto* label = std::get_if<Label>(&statement)) {
       enter(*label);
     } else if (const auto* variable = std::get_if<Variable>(&statement)) {

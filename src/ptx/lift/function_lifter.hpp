@@ -73,7 +73,8 @@ class FunctionLifter {
 };
 
 // promote() puts a lifted function into SSA form: registers become values, blocks that nothing
-// reaches go, chains of blocks become one, and what is constant or unused is simplified away.
-void promote(llvm::Function& function);
+// reaches go, chains of blocks become one, and what is constant or unused is simplified away. Loads
+// that nobody uses may be kept: where instructions were left out, the kernel does use them.
+void promote(llvm::Function& function, bool keeps_loads);
 
 }  // namespace sluice::ptx::lift_detail

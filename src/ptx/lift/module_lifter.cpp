@@ -18,9 +18,9 @@ using lift_detail::ModuleLifter;
 using lift_detail::Refusal;
 
 Result<std::unique_ptr<llvm::Module>> lift(llvm::LLVMContext& context, const Module& module,
-                                           std::string_view kernel) {
+                                           std::string_view kernel, const LeftOut& left_out) {
   try {
-    auto lifted = ModuleLifter(context, module, kernel).lift();
+    auto lifted = ModuleLifter(context, module, kernel, left_out).lift();
     // A module that LLVM itself finds broken is our bug, whatever the PTX says.
     SLUICE_ASSERT(!llvm::verifyModule(*lifted, nullptr));
     return lifted;
@@ -139,8 +139,9 @@ bool is_by_value(const Variable& parameter) {
 }
 
 ModuleLifter::ModuleLifter(llvm::LLVMContext& context, const Module& source,
-                           std::string_view kernel)
-    : context_(context), source_(source), kernel_(kernel) {}
+                           std::string_view kernel,
+                           const std::unordered_set<const Instruction*>& left_out)
+    : context_(context), source_(source), kernel_(kernel), left_out_(left_out) {}
 
 std::unique_ptr<llvm::Module> ModuleLifter::lift() {
   const Function* kernel = source_.find_function(kernel_);
@@ -162,7 +163,7 @@ std::unique_ptr<llvm::Module> ModuleLifter::lift() {
     pending_.pop_back();
     llvm::Function* lifted = functions_.find(next->name)->second;
     FunctionLifter(*this, *next, *lifted).lift();
-    promote(*lifted);
+    promote(*lifted, !left_out_.empty());
   }
   return std::move(module_);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include <llvm/IR/Function.h>
@@ -18,7 +19,9 @@ namespace sluice::ptx::lift_detail {
 
 class ModuleLifter {
  public:
-  ModuleLifter(llvm::LLVMContext& context, const Module& source, std::string_view kernel);
+  // Instructions in `left_out`, which must outlive this, are not lifted.
+  ModuleLifter(llvm::LLVMContext& context, const Module& source, std::string_view kernel,
+               const std::unordered_set<const Instruction*>& left_out);
 
   // lift() lifts the kernel and all it calls; it throws Refusal.
   std::unique_ptr<llvm::Module> lift();
@@ -26,6 +29,7 @@ class ModuleLifter {
   llvm::LLVMContext& context() { return context_; }
   llvm::Module& module() { return *module_; }
   const std::string& kernel() const { return kernel_; }
+  bool leaves_out(const Instruction& instruction) const { return left_out_.contains(&instruction); }
 
   // function() is the LLVM function of a PTX function, declared at its first use and lifted
   // before lift() returns. A prototype without definition stays a declaration. Null where the
@@ -57,6 +61,7 @@ class ModuleLifter {
   llvm::LLVMContext& context_;
   const Module& source_;
   std::string kernel_;
+  const std::unordered_set<const Instruction*>& left_out_;
   std::unique_ptr<llvm::Module> module_;
   std::map<std::string, llvm::Function*, std::less<>> functions_;
   std::map<std::string, llvm::GlobalVariable*, std::less<>> variables_;

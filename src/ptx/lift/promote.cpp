@@ -74,7 +74,7 @@ void promote_allocas(llvm::Function& function) {
 
 // simplify() folds what InstSimplify folds without making new instructions, such as the bit casts
 // between a .b32 register and its f32 uses, and removes what nobody reads.
-void simplify(llvm::Function& function) {
+void simplify(llvm::Function& function, bool keeps_loads) {
   const llvm::SimplifyQuery query(function.getParent()->getDataLayout());
   for (llvm::BasicBlock& block : function) {
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
@@ -83,13 +83,12 @@ void simplify(llvm::Function& function) {
       if (simpler != nullptr) instruction.replaceAllUsesWith(simpler);
     }
   }
-  llvm::SmallVector<llvm::WeakTrackingVH, 32> dead;
-  for (llvm::BasicBlock& block : function) {
-    for (llvm::Instruction& instruction : block) {
-      if (llvm::isInstructionTriviallyDead(&instruction)) dead.emplace_back(&instruction);
+  for (llvm::BasicBlock& block : llvm::reverse(function)) {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (keeps_loads && instruction.mayReadFromMemory()) continue;
+      if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
     }
   }
-  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
 }
 
 void merge_blocks(llvm::Function& function) {
@@ -100,10 +99,10 @@ void merge_blocks(llvm::Function& function) {
 
 }  // namespace
 
-void promote(llvm::Function& function) {
+void promote(llvm::Function& function, bool keeps_loads) {
   llvm::EliminateUnreachableBlocks(function);
   promote_allocas(function);
-  simplify(function);
+  simplify(function, keeps_loads);
   merge_blocks(function);
 }
 
