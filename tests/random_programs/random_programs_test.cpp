@@ -68,8 +68,16 @@ std::string difference(const Answers& plain, const Answers& under) {
   for (size_t i = 0; i < plain.size() && i < under.size(); ++i) {
     for (size_t word = 0; word < plain[i].size() && word < under[i].size(); ++word) {
       if (plain[i][word] != under[i][word]) {
+        size_t last = word;
+        size_t count = 0;
+        for (size_t other = word; other < plain[i].size() && other < under[i].size(); ++other) {
+          if (plain[i][other] == under[i][other]) continue;
+          last = other;
+          ++count;
+        }
         return "answer " + std::to_string(i) + " of " + std::to_string(plain.size()) +
-               " differs from word " + std::to_string(word);
+               " differs in " + std::to_string(count) + " words from word " + std::to_string(word) +
+               " to " + std::to_string(last);
       }
     }
   }
@@ -100,8 +108,14 @@ class Runner {
     alarm(hang_seconds);
     const Program program = make_program(seed);
     try {
-      const std::string found = difference(plain_->run(program), sluice_->run(program));
-      return found.empty() ? found : found + "\n" + text(program);
+      const Answers plain = plain_->run(program);
+      const Answers under = sluice_->run(program);
+      const std::string found = difference(plain, under);
+      if (found.empty()) return found;
+      // Whoever answers otherwise for the second time was wrong once.
+      return found + "\nplain, again: " + difference(plain, plain_->run(program)) +
+             "\nunder Sluice, again: " + difference(under, sluice_->run(program)) + "\n" +
+             text(program);
     } catch (const CallFailed& failure) {
       return std::string(failure.what()) + "\n" + text(program);
     }
