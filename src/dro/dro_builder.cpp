@@ -125,7 +125,10 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
     if (budget.is_spent()) effort_ += effort_of_giving_up;
   }
   if (undrawn && store_ != nullptr) {
-    keep(draw_edges(context_, result.relation, master.grid, slave.grid), result);
+    bool gave_up = false;
+    keep(draw_edges(context_, result.relation, master.grid, slave.grid, drawing_budget, &gave_up),
+         result);
+    if (gave_up) effort_ += effort_of_giving_up;
   }
   const auto writes_live = [](const LiveBytes& live) { return !live.writes.empty(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&

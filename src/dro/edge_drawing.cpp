@@ -117,11 +117,8 @@ uint64_t hash_of(const EdgeTable& table) {
   return hash;
 }
 
-}  // namespace
-
-EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid, unsigned long budget) {
-  const IslContext::Budget limit(context, budget);
+EdgeTable drawn(const IslContext& context, const isl::map& edges, const Dim3& master_grid,
+                const Dim3& slave_grid) {
   EdgeTable table;
   table.master_grid = master_grid;
   table.slave_grid = slave_grid;
@@ -145,6 +142,16 @@ EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& mas
   }
   table.form = EdgeForm::all;
   table.edge_count = box_count(table.slave_box) * box_count(table.master_box);
+  return table;
+}
+
+}  // namespace
+
+EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
+                     const Dim3& slave_grid, unsigned long budget, bool* gave_up) {
+  const IslContext::Budget limit(context, budget);
+  EdgeTable table = drawn(context, edges, master_grid, slave_grid);
+  if (gave_up != nullptr) *gave_up = limit.is_spent();
   return table;
 }
 

@@ -17,10 +17,11 @@ namespace sluice::dro {
 // equality), else `ranges`, found by running the loops that isl generates for the relation. Should
 // isl or the table pass their limits, the answer is widened to `all` between the relation's boxes
 // or whole grids: more order than needed, never less. `budget` is in isl's operations; the usual
-// one is worth a second or two.
+// one is worth a second or two; `gave_up`, if given, is set to whether it was spent.
 constexpr unsigned long drawing_budget = 2'000'000;
 EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid, unsigned long budget = drawing_budget);
+                     const Dim3& slave_grid, unsigned long budget = drawing_budget,
+                     bool* gave_up = nullptr);
 
 // EdgeTableStore keeps each content once, under one id. Tables of rows are held to a number of
 // bytes, each and all together: what would go beyond is widened(), so that a launch then waits for

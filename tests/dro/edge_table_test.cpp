@@ -138,11 +138,14 @@ TEST(EdgeTable, DrawnPastItsBudgetEverythingWaitsForEverything) {
   const EdgeTable exact = draw_edges(context, edges, grid, grid);
   EXPECT_EQ(exact.form, EdgeForm::ranges);
   check(exact);
-  const EdgeTable widened = draw_edges(context, edges, grid, grid, 10);
+  bool gave_up = false;
+  const EdgeTable widened = draw_edges(context, edges, grid, grid, 10, &gave_up);
+  EXPECT_TRUE(gave_up);
   EXPECT_EQ(widened.form, EdgeForm::all);
   EXPECT_EQ(check(widened), 35u * 35u);
   // The context is none the worse for it.
-  EXPECT_EQ(draw_edges(context, edges, grid, grid), exact);
+  EXPECT_EQ(draw_edges(context, edges, grid, grid, drawing_budget, &gave_up), exact);
+  EXPECT_FALSE(gave_up);
 }
 
 TEST(EdgeTableStore, KeepsEachContentOnce) {
