@@ -48,7 +48,7 @@ TEST(UnsupportedTable, ListsTheRuntimeFunctionsThatAreMissing) {
 TEST(UnsupportedTable, ListsTheDriverFunctionsThatAreMissing) {
   const Names known = {
 #define SLUICE_EXPORT(name, version, symbol) #name,
-#include "hostcuda/driver/exports.def"
+#include "hostcuda/driver/api/exports.def"
 #undef SLUICE_EXPORT
   };
   Names missing;
@@ -62,7 +62,7 @@ TEST(UnsupportedTable, ListsTheDriverFunctionsThatAreMissing) {
   // Each of them is exported all the same, and refuses.
   const Names refused = {
 #define SLUICE_UNSUPPORTED(name) #name,
-#include "hostcuda/driver/unsupported.def"
+#include "hostcuda/driver/api/unsupported.def"
 #undef SLUICE_UNSUPPORTED
   };
   for (const std::string& name : missing)

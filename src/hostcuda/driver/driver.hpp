@@ -5,16 +5,15 @@
 #include <memory>
 #include <mutex>
 
-#include "hostcuda/driver/allocation_table.hpp"
-#include "hostcuda/driver/array.hpp"
-#include "hostcuda/driver/code.hpp"
-#include "hostcuda/driver/context.hpp"
-#include "hostcuda/driver/cuda_api.hpp"
-#include "hostcuda/driver/device_properties.hpp"
-#include "hostcuda/driver/engine.hpp"
-#include "hostcuda/driver/graph.hpp"
-#include "hostcuda/driver/handle_table.hpp"
-#include "hostcuda/driver/stream.hpp"
+#include "hostcuda/driver/code/code.hpp"
+#include "hostcuda/driver/device/context.hpp"
+#include "hostcuda/driver/device/cuda_api.hpp"
+#include "hostcuda/driver/device/device_properties.hpp"
+#include "hostcuda/driver/device/handle_table.hpp"
+#include "hostcuda/driver/memory/allocation_table.hpp"
+#include "hostcuda/driver/memory/array.hpp"
+#include "hostcuda/driver/stream/engine.hpp"
+#include "hostcuda/driver/stream/stream.hpp"
 
 namespace sluice::hostcuda {
 
@@ -37,9 +36,6 @@ class Driver {
   HandleTable<LoadedCode, CUmodule> modules;  // libraries too: cuLibraryGetModule
   HandleTable<LoadedCode, CUlibrary> libraries;
   HandleTable<Kernel, CUfunction> kernels;
-  HandleTable<Graph, CUgraph> graphs;
-  HandleTable<Condition, CUgraphConditionalHandle> conditions;
-  HandleTable<GraphExec, CUgraphExec> graph_execs;
   HandleTable<Array, CUarray> arrays;
   HandleTable<Texture, CUtexObject> textures;  // and surfaces
 

@@ -1,4 +1,4 @@
-#include "hostcuda/driver/allocation_table.hpp"
+#include "hostcuda/driver/memory/allocation_table.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "hostcuda/driver/block_pool.hpp"
+#include "hostcuda/driver/stream/block_pool.hpp"
 
 #include <atomic>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "hostcuda/driver/engine.hpp"
+#include "hostcuda/driver/stream/engine.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -104,7 +104,7 @@ TEST(EntryPoints, EveryFunctionOfTheTableIsExported) {
 #define SLUICE_EXPORT(name, version, symbol)        \
   EXPECT_NE(exported(#symbol), nullptr) << #symbol; \
   EXPECT_NE(ask(#name, 13000).function, nullptr) << #name;
-#include "hostcuda/driver/exports.def"
+#include "hostcuda/driver/api/exports.def"
 #undef SLUICE_EXPORT
 }
 

@@ -1,0 +1,100 @@
+// The threads that run the work of all streams.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "hostcuda/driver/stream/block_pool.hpp"
+#include "hostcuda/driver/stream/stream_queue.hpp"
+#include "hostcuda/driver/stream/work.hpp"
+
+namespace sluice::hostcuda {
+
+// Engine runs the work of each queue in its order, and that of several queues at once. Threads are
+// started when work is ready and nobody is there to run it: up to the number of processors (two at
+// least) for work of the device, and one more for each function of the program that is running, so
+// that a function which waits for another stream gets what it waits for. Idle threads spin briefly,
+// one at a time, then sleep. Work may itself submit work. Thread-safe; lives as long as the
+// process.
+class Engine {
+ public:
+  explicit Engine(unsigned workers);
+  Engine(const Engine&) = delete;
+
+  // The queue of the legacy default stream.
+  const std::shared_ptr<StreamQueue>& legacy() const { return legacy_; }
+  static std::shared_ptr<StreamQueue> make_queue(QueueKind kind, int priority);
+
+  // submit() puts the work at the end of the queue; it begins after `after` as well.
+  Ticket submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
+                std::vector<Ticket> after = {});
+  Ticket submit(const std::shared_ptr<StreamQueue>& queue, std::function<void()> work);
+
+  // last_of() is the ticket of all work that the queue has so far.
+  static Ticket last_of(const std::shared_ptr<StreamQueue>& queue) {
+    return {queue, queue->submitted()};
+  }
+  // before() lists what work submitted to the queue now would wait for; outstanding() all work of
+  // the device.
+  std::vector<Ticket> before(const std::shared_ptr<StreamQueue>& queue);
+  std::vector<Ticket> outstanding();
+
+  // wait() returns when the work of the tickets and all before it is done, and what kernels printed
+  // is on the program's stdout: error(), or CUDA_ERROR_NOT_PERMITTED where it is called from
+  // within work and they are not done, since the work could be waiting for itself.
+  CUresult wait(const Ticket& ticket);
+  CUresult wait(const std::vector<Ticket>& tickets);
+
+  // error() is the first error of any work, which stays until clear_error(): CUDA_SUCCESS where
+  // there was none.
+  CUresult error() const { return error_.load(); }
+  void clear_error() { error_.store(CUDA_SUCCESS); }
+
+  // within_work() says whether the calling thread is running work of an engine.
+  static bool within_work();
+
+ private:
+  static constexpr size_t priorities = 1 + least_stream_priority - greatest_stream_priority;
+  using Lock = std::unique_lock<std::mutex>;
+
+  void add_legacy_order(StreamQueue& queue, std::vector<Ticket>& after);
+  void make_ready_or_wait(StreamQueue& queue);
+  void push_ready(StreamQueue& queue);
+  StreamQueue* pop_ready();
+  void provide_thread(Lock& lock);
+  void serve();
+  void sleep_until_ready(Lock& lock);
+  void run_first(StreamQueue& queue, Lock& lock);
+  void run(const Work& work);
+  void complete_first(StreamQueue& queue);
+  void publish_completion();
+  void sleep_until_done(const std::vector<Ticket>& tickets);
+
+  BlockPool pool_;
+  const unsigned most_computing_;
+  const std::shared_ptr<StreamQueue> legacy_;
+
+  std::mutex mutex_;  // guards what follows, and all queues
+  std::condition_variable work_is_ready_;
+  std::vector<std::shared_ptr<StreamQueue>> busy_;  // queues that are not empty
+  std::array<std::deque<StreamQueue*>, priorities> ready_;
+  std::atomic<size_t> ready_count_{0};
+  unsigned threads_ = 0;
+  unsigned looking_ = 0;          // threads that look for work: spinning or sleeping
+  unsigned calling_program_ = 0;  // threads inside a function of the program
+  bool somebody_spins_ = false;
+
+  std::atomic<CUresult> error_{CUDA_SUCCESS};
+  std::mutex completion_mutex_;
+  std::condition_variable work_completed_;
+  std::atomic<uint32_t> waiters_{0};
+};
+
+}  // namespace sluice::hostcuda

@@ -1,0 +1,62 @@
+// The work of one stream, in its order.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "hostcuda/driver/stream/work.hpp"
+
+namespace sluice::hostcuda {
+
+// How a queue orders with the legacy default stream: work of the legacy stream begins when all
+// earlier work of every blocking stream is done, and work of a blocking stream when all earlier
+// work of the legacy stream is. Non-blocking streams order with neither.
+enum class QueueKind { legacy, blocking, non_blocking };
+
+// The range of priorities: a stream of a smaller number is served first.
+constexpr int least_stream_priority = 0;
+constexpr int greatest_stream_priority = -5;
+
+// StreamQueue belongs to its Engine, which alone changes it, under its lock.
+class StreamQueue {
+ public:
+  StreamQueue(QueueKind kind, int priority) : kind_(kind), priority_(priority) {}
+  StreamQueue(const StreamQueue&) = delete;
+
+  QueueKind kind() const { return kind_; }
+  bool is_done(uint64_t number) const { return completed_.load() >= number; }
+  // submitted() is the number of the work submitted last, 0 where there was none.
+  uint64_t submitted() const { return submitted_.load(); }
+  bool is_idle() const { return is_done(submitted()); }
+
+ private:
+  friend class Engine;
+  struct Item {
+    SharedWork work;
+    std::vector<Ticket> after;  // of other queues; met ones are dropped from its end
+  };
+  struct Waiter {
+    uint64_t number;
+    StreamQueue* queue;  // whose first item waits for that number of this queue
+  };
+
+  const QueueKind kind_;
+  const int priority_;
+  std::atomic<uint64_t> submitted_{0};
+  std::atomic<uint64_t> completed_{0};
+  std::deque<Item> items_;  // the first one may be running
+  std::vector<Waiter> waiters_;
+  // The number of the other side's work that this queue is ordered after already, by an earlier
+  // item: of the legacy queue's in a blocking queue; in it, what the legacy queue is ordered after.
+  uint64_t after_legacy_ = 0;
+  uint64_t before_legacy_ = 0;
+};
+
+inline bool Ticket::is_done() const {
+  return queue == nullptr || queue->is_done(number);
+}
+
+}  // namespace sluice::hostcuda
