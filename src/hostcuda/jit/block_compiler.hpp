@@ -10,16 +10,10 @@
 #include "base/dim3.hpp"
 #include "base/result.hpp"
 #include "hostcuda/block_abi.h"
+#include "hostcuda/jit/library/device_fault.hpp"
 #include "ptx/syntax.hpp"
 
 namespace sluice::hostcuda {
-
-// DeviceFault is what ends a thread before its time: `trap`, or a failed assertion.
-enum class DeviceFault : uint8_t { none, trap, assertion };
-
-// flush_device_output() writes what kernels have printed to the program's stdout, as CUDA does when
-// the host synchronises. Thread-safe, and cheap where nothing was printed.
-void flush_device_output();
 
 // KernelFacts is what a driver must know of a kernel before it compiles it.
 struct KernelFacts {

@@ -8,15 +8,15 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/xxhash.h>
 
-#include "hostcuda/jit/access_trace.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
-#include "hostcuda/jit/code_cache.hpp"
-#include "hostcuda/jit/kernel_code.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
-#include "hostcuda/jit/linker.hpp"
+#include "hostcuda/jit/lowering/access_trace.hpp"
+#include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/module_storage.hpp"
-#include "hostcuda/jit/optimiser.hpp"
-#include "hostcuda/jit/outside_address.hpp"
+#include "hostcuda/jit/object/code_cache.hpp"
+#include "hostcuda/jit/object/kernel_code.hpp"
+#include "hostcuda/jit/object/linker.hpp"
+#include "hostcuda/jit/object/optimiser.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/printer.hpp"
 

@@ -1,5 +1,5 @@
 // Compiled kernels on disk: found again, and never trusted when damaged.
-#include "hostcuda/jit/code_cache.hpp"
+#include "hostcuda/jit/object/code_cache.hpp"
 
 #include <cstdlib>
 #include <filesystem>

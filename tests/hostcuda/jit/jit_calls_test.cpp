@@ -1,6 +1,7 @@
 // The device library, calls through pointers, and barriers for a part of the block.
 #include <numeric>
 
+#include "hostcuda/jit/library/device_printf.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
 namespace sluice::hostcuda {

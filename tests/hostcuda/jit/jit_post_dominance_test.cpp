@@ -1,7 +1,7 @@
 // Immediate post-dominators of small graphs with known answers.
 #include <gtest/gtest.h>
 
-#include "hostcuda/jit/post_dominance.hpp"
+#include "hostcuda/jit/regions/post_dominance.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {

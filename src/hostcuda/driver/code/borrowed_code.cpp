@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "hostcuda/jit/fault_guard.hpp"
+#include "hostcuda/jit/library/fault_guard.hpp"
 
 namespace sluice::hostcuda {
 namespace {

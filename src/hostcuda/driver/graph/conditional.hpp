@@ -11,7 +11,7 @@
 namespace sluice::hostcuda {
 
 // Condition is what a CUgraphConditionalHandle stands for: the handle is its address, to which
-// kernels write (sluice_device_set_conditional in jit/device_library.cpp).
+// kernels write (sluice_device_set_conditional in jit/library/device_library.cpp).
 struct Condition {
   uint32_t value = 0;  // accessed atomically
   uint32_t default_value = 0;

@@ -7,7 +7,7 @@
 
 #include "hostcuda/driver/device/cuda_api.hpp"
 #include "hostcuda/driver/memory/copy_box.hpp"
-#include "hostcuda/jit/texture.hpp"
+#include "hostcuda/jit/texture/texture.hpp"
 
 namespace sluice::hostcuda {
 

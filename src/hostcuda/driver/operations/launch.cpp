@@ -12,7 +12,7 @@
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/stream/resident_blocks.hpp"
-#include "hostcuda/jit/texture.hpp"
+#include "hostcuda/jit/texture/texture.hpp"
 
 namespace sluice::hostcuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
-#include "hostcuda/jit/block_compiler.hpp"
+#include "hostcuda/jit/library/device_printf.hpp"
 
 namespace sluice::hostcuda {
 namespace {

@@ -17,7 +17,7 @@
 #include "hostcuda/driver/api/code/jit_log.hpp"
 #include "hostcuda/driver/api/entry.hpp"
 #include "hostcuda/driver/code/code_input.hpp"
-#include "hostcuda/jit/device_library.hpp"
+#include "hostcuda/jit/library/device_library.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 

@@ -1,0 +1,95 @@
+#include "hostcuda/jit/block/kept_values.hpp"
+
+#include <set>
+
+#include <llvm/IR/Instructions.h>
+
+namespace sluice::hostcuda::jit {
+
+using namespace llvm;
+
+KeptValues::KeptValues(BodyFrame& frame, const LiveValues& live) : frame_(frame), live_(live) {
+  const DataLayout& layout = frame.function->getParent()->getDataLayout();
+  IRBuilder<> ir(frame.entry, frame.entry->begin());
+  for (const Slot& slot : live.slots) {
+    Type* type = slot.storage->getAllocatedType();
+    Place place;
+    place.bytes = layout.getTypeAllocSize(type);
+    if (slot.uniform) {
+      place.variable = ir.CreateAlloca(type, nullptr, "uniform");
+    } else {
+      place.offset = frame.layout.reserve(place.bytes * frame.context.block.count());
+    }
+    places_.push_back(place);
+  }
+}
+
+RegionSlots KeptValues::enter(BasicBlock* entry, const BlockSet& blocks, BasicBlock* start,
+                              ValueToValueMapTy& map) {
+  RegionSlots slots;
+  slots.variables.resize(places_.size());
+  slots.uniform_values.resize(places_.size());
+  IRBuilder<> entry_ir(frame_.entry, frame_.entry->begin());
+  for (size_t i = 0; i < places_.size(); ++i) {
+    AllocaInst* storage = live_.slots[i].storage;
+    const bool touched =
+        blocks.contains(storage->getParent()) || any_of(storage->users(), [&](User* user) {
+          return blocks.contains(cast<Instruction>(user)->getParent());
+        });
+    if (!touched) continue;
+    slots.variables[i] = entry_ir.CreateAlloca(storage->getAllocatedType(), nullptr, "kept");
+    map[storage] = slots.variables[i];
+  }
+  IRBuilder<> ir(start);
+  for (unsigned i : live_in(entry)) {
+    AllocaInst* variable = places_[i].variable;
+    if (variable) slots.uniform_values[i] = ir.CreateLoad(variable->getAllocatedType(), variable);
+  }
+  return slots;
+}
+
+void KeptValues::load(IRBuilder<>& ir, BasicBlock* entry, const RegionSlots& slots,
+                      const ThreadLoops& loops) const {
+  for (unsigned i : live_in(entry)) {
+    AllocaInst* variable = slots.variables[i];
+    if (!variable) continue;
+    Value* value = slots.uniform_values[i];
+    if (!value) {
+      value = ir.CreateLoad(variable->getAllocatedType(),
+                            frame_.element(ir, places_[i].offset, places_[i].bytes, loops.linear));
+    }
+    ir.CreateStore(value, variable);
+  }
+  mark_independent(*ir.GetInsertBlock(), loops);
+}
+
+void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBlock*> next,
+                       const RegionSlots& slots, const ThreadLoops& loops) const {
+  std::set<unsigned> wanted;
+  for (BasicBlock* entry : next) {
+    const std::vector<unsigned>& live = live_in(entry);
+    wanted.insert(live.begin(), live.end());
+  }
+  for (unsigned i : wanted) {
+    AllocaInst* variable = slots.variables[i];
+    if (!variable || !is_written(i, blocks)) continue;
+    Value* value = ir.CreateLoad(variable->getAllocatedType(), variable);
+    Value* place = places_[i].variable;
+    if (!place) place = frame_.element(ir, places_[i].offset, places_[i].bytes, loops.linear);
+    ir.CreateStore(value, place);
+  }
+}
+
+const std::vector<unsigned>& KeptValues::live_in(BasicBlock* entry) const {
+  static const std::vector<unsigned> none;
+  auto found = live_.live_in.find(entry);
+  return found == live_.live_in.end() ? none : found->second;
+}
+
+bool KeptValues::is_written(unsigned slot, const BlockSet& blocks) const {
+  return any_of(live_.slots[slot].storage->users(), [&](User* user) {
+    return isa<StoreInst>(user) && blocks.contains(cast<Instruction>(user)->getParent());
+  });
+}
+
+}  // namespace sluice::hostcuda::jit

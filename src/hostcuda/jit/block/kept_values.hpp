@@ -1,0 +1,58 @@
+// What threads keep from region to region, while a structured body is emitted.
+#pragma once
+
+#include <vector>
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include "hostcuda/jit/block/body_frame.hpp"
+#include "hostcuda/jit/regions/live_values.hpp"
+
+namespace sluice::hostcuda::jit {
+
+using BlockSet = llvm::SetVector<llvm::BasicBlock*>;
+
+// RegionSlots is one region's view of the slots: a variable for each slot that it touches, which
+// becomes a register of the thread, and the values of uniform slots as the region found them.
+struct RegionSlots {
+  std::vector<llvm::AllocaInst*> variables;  // by slot; null where it is not touched
+  std::vector<llvm::Value*> uniform_values;  // by slot; null where divergent or not live
+};
+
+// KeptValues places uniform slots in variables of the block function, which become registers, and
+// others in arrays of its private memory with one element a thread.
+class KeptValues {
+ public:
+  KeptValues(BodyFrame& frame, const LiveValues& live);
+
+  // enter() makes the variables of a region of `blocks` that starts at `entry`, maps the slots to
+  // them, and reads the uniform values at the end of `start`, in front of the loops over threads:
+  // all threads begin with what the last region left, whatever this one writes.
+  RegionSlots enter(llvm::BasicBlock* entry, const BlockSet& blocks, llvm::BasicBlock* start,
+                    llvm::ValueToValueMapTy& map);
+
+  // load() gives a thread its values at the region's start.
+  void load(llvm::IRBuilder<>& ir, llvm::BasicBlock* entry, const RegionSlots& slots,
+            const ThreadLoops& loops) const;
+
+  // store() saves at the region's end what it has written and one of `next` reads.
+  void store(llvm::IRBuilder<>& ir, const BlockSet& blocks, llvm::ArrayRef<llvm::BasicBlock*> next,
+             const RegionSlots& slots, const ThreadLoops& loops) const;
+
+ private:
+  struct Place {
+    llvm::AllocaInst* variable = nullptr;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+  };
+  const std::vector<unsigned>& live_in(llvm::BasicBlock* entry) const;
+  bool is_written(unsigned slot, const BlockSet& blocks) const;
+
+  BodyFrame& frame_;
+  const LiveValues& live_;
+  std::vector<Place> places_;
+};
+
+}  // namespace sluice::hostcuda::jit

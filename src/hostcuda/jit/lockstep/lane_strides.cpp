@@ -1,0 +1,127 @@
+#include "hostcuda/jit/lockstep/lane_strides.hpp"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/Operator.h>
+
+namespace sluice::hostcuda::jit {
+
+using namespace llvm;
+
+std::optional<int64_t> LaneStrides::of(const Value* value) {
+  if (value == tid_x_) return 1;
+  auto* instruction = dyn_cast<Instruction>(value);
+  if (!instruction) return 0;
+  if (const auto found = known_.find(value); found != known_.end()) return found->second;
+  // A loop's variable that comes back to itself changes alike for all threads, until shown
+  // otherwise.
+  known_[value] = 0;
+  const std::optional<int64_t> stride = find(instruction);
+  known_[value] = stride;
+  return stride;
+}
+
+std::optional<int64_t> LaneStrides::find(const Value* value) {
+  auto& instruction = *cast<Instruction>(value);
+  switch (instruction.getOpcode()) {
+    case Instruction::Add:
+    case Instruction::Or:  // of disjoint bits, where the stride is not zero
+      return of_sum(instruction, 1);
+    case Instruction::Sub:
+      return of_sum(instruction, -1);
+    case Instruction::Mul:
+      return of_product(instruction.getOperand(0), instruction.getOperand(1));
+    case Instruction::Shl:
+      if (auto* amount = dyn_cast<ConstantInt>(instruction.getOperand(1));
+          amount && amount->getValue().ult(32)) {
+        if (const auto stride = of(instruction.getOperand(0))) {
+          return *stride * (int64_t{1} << amount->getZExtValue());
+        }
+        return std::nullopt;
+      }
+      break;
+    case Instruction::SExt:
+    case Instruction::ZExt:
+    case Instruction::Trunc:
+    case Instruction::Freeze:
+    case Instruction::PtrToInt:
+    case Instruction::IntToPtr:
+      return of(instruction.getOperand(0));
+    case Instruction::PHI:
+      return of_phi(cast<PHINode>(instruction));
+    case Instruction::GetElementPtr:
+      return of_address(cast<GetElementPtrInst>(instruction));
+    case Instruction::Alloca:
+      return std::nullopt;
+    default:
+      break;
+  }
+  return is_uniform(instruction) ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+bool LaneStrides::is_uniform(const User& user) {
+  return all_of(user.operands(), [&](const Use& operand) {
+    return isa<BasicBlock>(operand.get()) || of(operand.get()) == 0;
+  });
+}
+
+std::optional<int64_t> LaneStrides::of_sum(const User& sum, int sign) {
+  const auto first = of(sum.getOperand(0));
+  const auto second = of(sum.getOperand(1));
+  if (!first || !second) return std::nullopt;
+  return *first + sign * *second;
+}
+
+std::optional<int64_t> LaneStrides::of_product(const Value* value, const Value* factor) {
+  if (isa<ConstantInt>(value)) std::swap(value, factor);
+  const auto stride = of(value);
+  const auto other = of(factor);
+  if (!stride || !other || *other != 0) {
+    return stride == 0 && other == 0 ? stride : std::nullopt;
+  }
+  if (*stride == 0) return 0;
+  auto* constant = dyn_cast<ConstantInt>(factor);
+  if (!constant || constant->getValue().getSignificantBits() > 32) return std::nullopt;
+  return *stride * constant->getSExtValue();
+}
+
+std::optional<int64_t> LaneStrides::of_phi(const PHINode& phi) {
+  std::optional<int64_t> common;
+  for (const Value* incoming : phi.incoming_values()) {
+    if (incoming == &phi || isa<UndefValue>(incoming)) continue;
+    // What comes back by the loop's own addition has the stride of the start, if the step has none.
+    auto* next = dyn_cast<BinaryOperator>(incoming);
+    if (next && next->getOpcode() == Instruction::Add &&
+        (next->getOperand(0) == &phi || next->getOperand(1) == &phi)) {
+      if (of(next->getOperand(next->getOperand(0) == &phi ? 1 : 0)) != 0) return std::nullopt;
+      continue;
+    }
+    auto* moved = dyn_cast<GetElementPtrInst>(incoming);
+    if (moved && moved->getPointerOperand() == &phi) {
+      for (const Use& index : moved->indices()) {
+        if (of(index.get()) != 0) return std::nullopt;
+      }
+      continue;
+    }
+    const auto stride = of(incoming);
+    if (!stride || (common && *common != *stride)) return std::nullopt;
+    common = stride;
+  }
+  if (common) known_[&phi] = common;
+  return common;
+}
+
+std::optional<int64_t> LaneStrides::of_address(const GetElementPtrInst& address) {
+  auto total = of(address.getPointerOperand());
+  for (auto index = gep_type_begin(address); total && index != gep_type_end(address); ++index) {
+    const auto stride = of(index.getOperand());
+    if (!stride) return std::nullopt;
+    if (*stride == 0) continue;
+    if (index.isStruct()) return std::nullopt;
+    *total +=
+        *stride * static_cast<int64_t>(index.getSequentialElementStride(layout_).getFixedValue());
+  }
+  return total;
+}
+
+}  // namespace sluice::hostcuda::jit

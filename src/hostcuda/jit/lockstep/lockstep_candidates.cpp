@@ -1,0 +1,78 @@
+#include "hostcuda/jit/lockstep/lockstep_candidates.hpp"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "hostcuda/jit/lowering/sync_points.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+constexpr unsigned most_instructions = 400;
+constexpr unsigned most_phis = 16;     // each is loaded and stored in every round
+constexpr unsigned most_copies = 400;  // instructions after which LLVM unrolls no further
+
+// Whether the threads may run the instruction in any order among each other and LLVM can run it for
+// several at once.
+bool is_plain(const Instruction& instruction) {
+  if (instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction))
+    return false;
+  auto* call = dyn_cast<CallInst>(&instruction);
+  if (!call) return true;
+  auto* intrinsic = dyn_cast<IntrinsicInst>(call);
+  return intrinsic && !is_sync_point(*call) && isTriviallyVectorizable(intrinsic->getIntrinsicID());
+}
+
+// LLVM unrolls a short loop completely, and then the loop over threads is innermost anyhow.
+bool is_unrolled(const Loop& loop, unsigned instructions) {
+  auto* branch = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  auto* compare =
+      branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+  auto* bound = compare ? dyn_cast<ConstantInt>(compare->getOperand(1)) : nullptr;
+  auto* next = compare ? dyn_cast<BinaryOperator>(compare->getOperand(0)) : nullptr;
+  auto* step = next && next->getOpcode() == Instruction::Add
+                   ? dyn_cast<ConstantInt>(next->getOperand(1))
+                   : nullptr;
+  auto* phi = step ? dyn_cast<PHINode>(next->getOperand(0)) : nullptr;
+  if (!bound || !phi || phi->getParent() != loop.getHeader() || step->isZero()) return false;
+  auto* start = dyn_cast<ConstantInt>(phi->getIncomingValueForBlock(loop.getLoopPreheader()));
+  if (!start || bound->getBitWidth() > 64) return false;
+  const int64_t rounds = (bound->getSExtValue() - start->getSExtValue()) / step->getSExtValue();
+  return rounds >= 0 && rounds * instructions <= most_copies;
+}
+
+}  // namespace
+
+bool LockstepCandidates::contains(const Loop& loop) {
+  if (!loop.isInnermost() || !loop.getLoopPreheader()) return false;
+  BasicBlock* latch = loop.getLoopLatch();
+  if (!latch || loop.getExitingBlock() != latch || !loop.getExitBlock()) return false;
+  unsigned instructions = 0;
+  unsigned accesses = 0;
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& instruction : *block) {
+      if (!is_plain(instruction)) return false;
+      ++instructions;
+      if (getLoadStorePointerOperand(&instruction)) ++accesses;
+      if (!is_near(instruction)) return false;
+    }
+  }
+  const auto phis = static_cast<unsigned>(range_size(loop.getHeader()->phis()));
+  return instructions <= most_instructions && phis <= most_phis && accesses > 0 &&
+         !is_unrolled(loop, instructions);
+}
+
+// Whether neighbouring threads access neighbouring memory, or read the same.
+bool LockstepCandidates::is_near(Instruction& instruction) {
+  const Value* pointer = getLoadStorePointerOperand(&instruction);
+  if (!pointer) return true;
+  const auto stride = strides_.of(pointer);
+  if (!stride) return false;
+  const auto bytes = static_cast<int64_t>(
+      instruction.getModule()->getDataLayout().getTypeStoreSize(getLoadStoreType(&instruction)));
+  return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
+}
+
+}  // namespace sluice::hostcuda::jit

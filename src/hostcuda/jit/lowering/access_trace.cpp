@@ -1,0 +1,146 @@
+#include "hostcuda/jit/lowering/access_trace.hpp"
+
+#include <vector>
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+
+#include "ptx/lift.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+constexpr unsigned shared_space = 3;
+constexpr unsigned constant_space = 4;
+constexpr unsigned local_space = 5;
+
+thread_local const SluiceAccessSink* current_sink = nullptr;
+
+bool is_private_space(unsigned space) {
+  return space == shared_space || space == constant_space || space == local_space;
+}
+
+// leads_to_private() follows a pointer back through casts and offsets; PTX keeps addresses in
+// integers, so it goes through those too.
+bool leads_to_private(const Value* pointer, unsigned depth = 0) {
+  constexpr unsigned most_steps = 16;
+  if (depth > most_steps) return false;
+  if (const auto* type = dyn_cast<PointerType>(pointer->getType());
+      type && is_private_space(type->getAddressSpace())) {
+    return true;
+  }
+  if (isa<AllocaInst>(pointer)) return true;
+  if (const auto* argument = dyn_cast<Argument>(pointer)) return argument->hasByValAttr();
+  const auto* operation = dyn_cast<Operator>(pointer);
+  if (!operation) return false;
+  switch (operation->getOpcode()) {
+    case Instruction::IntToPtr:
+    case Instruction::PtrToInt:
+    case Instruction::AddrSpaceCast:
+    case Instruction::GetElementPtr:
+      return leads_to_private(operation->getOperand(0), depth + 1);
+    case Instruction::Add:
+      return leads_to_private(operation->getOperand(0), depth + 1) ||
+             leads_to_private(operation->getOperand(1), depth + 1);
+    default:
+      return false;
+  }
+}
+
+// Place is one address that an instruction touches.
+struct Place {
+  Value* pointer = nullptr;
+  Value* bytes = nullptr;  // null: `size`
+  uint64_t size = 0;
+  uint32_t kind = 0;
+};
+
+std::vector<Place> places_of(Instruction& instruction) {
+  const DataLayout& layout = instruction.getModule()->getDataLayout();
+  const auto size = [&](Type* type) { return layout.getTypeStoreSize(type).getFixedValue(); };
+  constexpr uint32_t both = SLUICE_ACCESS_READ | SLUICE_ACCESS_WRITE;
+  if (auto* load = dyn_cast<LoadInst>(&instruction)) {
+    return {{load->getPointerOperand(), nullptr, size(load->getType()), SLUICE_ACCESS_READ}};
+  }
+  if (auto* store = dyn_cast<StoreInst>(&instruction)) {
+    Type* type = store->getValueOperand()->getType();
+    return {{store->getPointerOperand(), nullptr, size(type), SLUICE_ACCESS_WRITE}};
+  }
+  if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
+    return {{update->getPointerOperand(), nullptr, size(update->getType()), both}};
+  }
+  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    Type* type = exchange->getCompareOperand()->getType();
+    return {{exchange->getPointerOperand(), nullptr, size(type), both}};
+  }
+  if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
+    std::vector<Place> places = {
+        {memory->getRawDest(), memory->getLength(), 0, SLUICE_ACCESS_WRITE}};
+    if (auto* transfer = dyn_cast<AnyMemTransferInst>(memory)) {
+      places.push_back({transfer->getRawSource(), memory->getLength(), 0, SLUICE_ACCESS_READ});
+    }
+    return places;
+  }
+  return {};
+}
+
+bool is_private_object(const Value* pointer) {
+  const Value* object = getUnderlyingObject(pointer);
+  return isa<AllocaInst>(object) || (isa<Argument>(object) && object->getType()->isPointerTy());
+}
+
+}  // namespace
+
+void mark_private_accesses(Module& module) {
+  MDNode* mark = MDNode::get(module.getContext(), {});
+  for (Function& function : module) {
+    for (Instruction& instruction : instructions(function)) {
+      const std::vector<Place> places = places_of(instruction);
+      // A copy between two spaces stays traced; what is private of it is left out when it runs.
+      const bool all_private = !places.empty() && all_of(places, [](const Place& place) {
+        return leads_to_private(place.pointer);
+      });
+      if (all_private) instruction.setMetadata(private_metadata, mark);
+    }
+  }
+}
+
+void insert_trace(Function& function) {
+  LLVMContext& context = function.getContext();
+  Type* i32 = Type::getInt32Ty(context);
+  Type* i64 = Type::getInt64Ty(context);
+  FunctionCallee trace = function.getParent()->getOrInsertFunction(
+      trace_symbol, FunctionType::get(Type::getVoidTy(context), {i64, i64, i32, i32}, false));
+  cast<Function>(trace.getCallee())->setDoesNotThrow();
+  std::vector<Instruction*> accesses;
+  for (Instruction& instruction : instructions(function)) {
+    if (!instruction.hasMetadata(private_metadata)) accesses.push_back(&instruction);
+  }
+  for (Instruction* access : accesses) {
+    for (const Place& place : places_of(*access)) {
+      if (is_private_object(place.pointer)) continue;
+      IRBuilder<> ir(access);
+      Value* bytes = place.bytes ? ir.CreateZExtOrTrunc(place.bytes, i64) : ir.getInt64(place.size);
+      ir.CreateCall(trace, {ir.CreatePtrToInt(place.pointer, i64), bytes, ir.getInt32(place.kind),
+                            ir.getInt32(ptx::source_line(*access))});
+    }
+  }
+}
+
+void set_access_sink(const SluiceAccessSink* sink) {
+  current_sink = sink;
+}
+
+void sluice_jit_trace(uint64_t address, uint64_t bytes, uint32_t kind, uint32_t line) {
+  const SluiceAccessSink* sink = current_sink;
+  if (sink != nullptr) sink->access(sink->recorder, address, bytes, kind, line);
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,115 @@
+#include "hostcuda/jit/lowering/inlining.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "hostcuda/jit/library/device_library.hpp"
+#include "hostcuda/jit/lowering/recursion.hpp"
+#include "hostcuda/jit/lowering/sync_points.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+// Code that grows beyond this takes minutes to compile.
+constexpr unsigned max_inlined_calls = 10000;
+
+// Calls of the device library, and of what stands for an instruction, are lowered later.
+bool stays(const CallBase& call) {
+  auto* direct = dyn_cast<CallInst>(&call);
+  const Function* callee = call.getCalledFunction();
+  if (!direct || !callee || !callee->isDeclaration()) return false;
+  return callee->isIntrinsic() || is_sync_point(*direct) || is_arrival(*direct) ||
+         find_device_function(callee->getName().str()) != nullptr;
+}
+
+// RecursionTest answers once for each function: inlining changes none of the answers.
+class RecursionTest {
+ public:
+  bool operator()(Function* function) {
+    if (!function || function->isDeclaration()) return false;
+    const auto [known, is_new] = answers_.try_emplace(function, false);
+    if (is_new) known->second = is_recursive(*function);
+    return known->second;
+  }
+
+ private:
+  std::map<Function*, bool> answers_;
+};
+
+CallBase* find_call(Function& function, RecursionTest& recursive) {
+  for (Instruction& instruction : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    if (call && !stays(*call) && !recursive(call->getCalledFunction())) return call;
+  }
+  return nullptr;
+}
+
+Status check(CallBase& call, const KernelContext& context) {
+  Function* callee = call.getCalledFunction();
+  if (!callee) {
+    return unimplemented("a call through a pointer or of inline assembly", place(context, call));
+  }
+  if (callee->isDeclaration()) {
+    return unimplemented(
+        fmt::format("a call of {}, which the module does not define", callee->getName().str()),
+        place(context, call));
+  }
+  return {};
+}
+
+// Inlines all but the calls of recursive functions, and adds those to `bodies`.
+Status inline_into(Function& function, const KernelContext& context, RecursionTest& recursive,
+                   std::vector<Function*>& bodies, unsigned& count) {
+  while (CallBase* call = find_call(function, recursive)) {
+    if (++count > max_inlined_calls) {
+      return unsupported("more than 10000 calls to inline",
+                         fmt::format("kernel {}", context.kernel));
+    }
+    if (Status status = check(*call, context); !status) return status;
+    const std::string where = place(context, *call);
+    const std::string name = call->getCalledFunction()->getName().str();
+    InlineFunctionInfo info;
+    InlineResult result = InlineFunction(*call, info);
+    if (!result.isSuccess()) {
+      return unimplemented(fmt::format("a call of {} ({})", name, result.getFailureReason()),
+                           where);
+    }
+  }
+  for (Instruction& instruction : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    if (!call || !recursive(call->getCalledFunction())) continue;
+    if (std::find(bodies.begin(), bodies.end(), call->getCalledFunction()) == bodies.end()) {
+      bodies.push_back(call->getCalledFunction());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status inline_calls(Function& kernel, const KernelContext& context) {
+  RecursionTest recursive;
+  std::vector<Function*> bodies;
+  unsigned count = 0;
+  if (Status status = inline_into(kernel, context, recursive, bodies, count); !status) {
+    return status;
+  }
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    Function& body = *bodies[i];
+    if (Status status = inline_into(body, context, recursive, bodies, count); !status) {
+      return status;
+    }
+  }
+  return bodies.empty() ? Status{} : unroll_recursion(kernel, bodies, context);
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,115 @@
+#include "hostcuda/jit/object/optimiser.hpp"
+
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+void initialise_target() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+}
+
+// PassManagers holds LLVM's analysis managers, wired to each other.
+struct PassManagers {
+  explicit PassManagers(TargetMachine& target) : builder(&target) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TargetMachine>> make_host_target() {
+  initialise_target();
+  Expected<orc::JITTargetMachineBuilder> builder = orc::JITTargetMachineBuilder::detectHost();
+  if (!builder) {
+    return system_error(
+        fmt::format("LLVM does not know this machine: {}", toString(builder.takeError())));
+  }
+  builder->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
+  builder->setRelocationModel(Reloc::PIC_);
+  builder->getOptions().AllowFPOpFusion = FPOpFusion::Strict;
+  Expected<std::unique_ptr<TargetMachine>> target = builder->createTargetMachine();
+  if (!target) {
+    return system_error(fmt::format("LLVM has no code generator for this machine: {}",
+                                    toString(target.takeError())));
+  }
+  return std::move(*target);
+}
+
+void simplify(Function& function, TargetMachine& target) {
+  PassManagers managers(target);
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(CorrelatedValuePropagationPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(ADCEPass());
+  passes.run(function, managers.functions);
+}
+
+void optimise(Module& module, TargetMachine& target) {
+  PassManagers managers(target);
+  managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, managers.modules);
+}
+
+Result<std::unique_ptr<MemoryBuffer>> compile(Module& module, TargetMachine& target) {
+  SmallVector<char, 0> bytes;
+  {
+    raw_svector_ostream stream(bytes);
+    legacy::PassManager passes;
+    MCContext* context = nullptr;
+    if (target.addPassesToEmitMC(passes, context, stream)) {
+      return system_error("LLVM can't write object code for this machine");
+    }
+    passes.run(module);
+  }
+  return std::make_unique<SmallVectorMemoryBuffer>(std::move(bytes), "sluice-kernel", false);
+}
+
+Status verify(const Module& module, const char* stage) {
+  std::string complaint;
+  raw_string_ostream stream(complaint);
+  if (!verifyModule(module, &stream)) return {};
+  for (char& character : complaint) {
+    if (character == '\n') character = ' ';
+  }
+  return system_error(fmt::format("internal error: invalid code after {}: {}", stage, complaint));
+}
+
+}  // namespace sluice::hostcuda::jit
