@@ -202,7 +202,7 @@ constexpr double allowed_seconds = 0.001;
 // The mean over many waits, so that what starting threads costs once does not count as waiting.
 void expect_short_spins(bool in_lanes) {
   constexpr int waits = 40;
-  HostExecutor executor(workers(2));
+  HostExecutor executor(workers(2).set_keeps_all_workers());
   const auto nap = std::chrono::milliseconds(10);
   double before = 0;
   for (int i = -2; i < waits; ++i) {

@@ -73,9 +73,11 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
   }
 }
 
-void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed) {
+void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
+                        uint32_t alone_from_ticket = UINT32_MAX) {
   Random random(seed);
-  HostExecutor executor(HostExecutor::Config{}.set_workers(workers));
+  HostExecutor executor(
+      HostExecutor::Config{}.set_workers(workers).set_alone_from_ticket(alone_from_ticket));
   for (uint32_t i = 0; i < windows; ++i) {
     WindowBuilder builder;
     BlockChecks checks;
@@ -106,6 +108,9 @@ TEST(RandomWindows, TwoWorkers) {
 }
 TEST(RandomWindows, FourWorkers) {
   run_random_windows(4, 800, 3);
+}
+TEST(RandomWindows, FourWorkersOfWhomThreeLeave) {
+  run_random_windows(4, 400, 4, 3);
 }
 
 }  // namespace

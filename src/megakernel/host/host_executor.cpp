@@ -14,11 +14,13 @@
 
 #include "base/assert.hpp"
 #include "megakernel/block_cost.hpp"
+#include "megakernel/host/crew.hpp"
 #include "megakernel/host/flags.hpp"
 #include "megakernel/host/lanes.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
 #include "megakernel/host/task_times.hpp"
+#include "megakernel/host/thread_clock.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
 
@@ -32,6 +34,9 @@ constexpr uint32_t measured_tickets = 16;
 // How long a worker waits for a task before it runs what another worker should have run: that takes
 // the task's data away from the cache that has it.
 constexpr std::chrono::microseconds patience{20};
+constexpr std::chrono::microseconds no_patience{0};
+// A sleep that short is no loss of a processor.
+constexpr std::chrono::microseconds short_sleep{300};
 
 uint32_t available_processors() {
   cpu_set_t set;
@@ -45,7 +50,8 @@ uint32_t available_processors() {
 }  // namespace
 
 struct HostExecutor::State {
-  explicit State(uint32_t worker_count) : workers(worker_count), scratch(worker_count) {}
+  explicit State(const Config& wanted)
+      : config(wanted), workers(config.workers), scratch(workers), clocks(workers) {}
 
   void start_threads();
   void stop_threads();
@@ -67,8 +73,11 @@ struct HostExecutor::State {
   template <class Ready>
   void await(Parking& place, const Ticket& ticket, Ready ready);
   void release(const LaunchSlot& slot, const Task& task);
+  void join(uint32_t worker);
+  void note_sleep(std::chrono::nanoseconds time);
   void note_failure();
 
+  const Config config;
   const uint32_t workers;
   std::vector<std::thread> threads;  // of workers 1 and up, started by the first window
   std::vector<Scratch> scratch;
@@ -89,6 +98,12 @@ struct HostExecutor::State {
   std::mutex mutex;
   bool open = false;    // workers may join; guarded by mutex
   uint32_t joined = 0;  // guarded by mutex
+  // The processor time of each worker in the window; guarded by mutex, as the two after it.
+  std::vector<ThreadClock> clocks;
+  Clock::time_point opened;
+  std::chrono::nanoseconds slept{0};
+  Crew crew;                       // told by workers under mutex, asked between windows
+  std::atomic<bool> alone{false};  // all but the calling thread leave
   std::atomic<uint32_t> left{0};
   std::atomic<uint64_t> opened_epoch{0};
   std::atomic<bool> stopping{false};
@@ -129,8 +144,13 @@ void HostExecutor::State::thread_main(uint32_t worker) {
       const std::lock_guard lock(mutex);
       if (!open) continue;
       ++joined;
+      join(worker);
     }
     work(worker);
+    {
+      const std::lock_guard lock(mutex);
+      clocks[worker] = {};
+    }
     left.fetch_add(1);
     window_changed.notify();
   }
@@ -166,8 +186,11 @@ void HostExecutor::State::prepare(const Window& next) {
 void HostExecutor::State::work(uint32_t worker) {
   Ticket ticket{0, worker, times == nullptr ? nullptr : &times->workers[worker]};
   for (;;) {
-    ticket.number = lanes.take(worker);
+    const bool goes_on_alone = alone.load(std::memory_order_relaxed);
+    if (goes_on_alone && worker != 0) return;
+    ticket.number = goes_on_alone ? lanes.take_first() : lanes.take(worker);
     if (ticket.number == Lanes::no_ticket) return;
+    if (ticket.number >= config.alone_from_ticket) alone.store(true, std::memory_order_relaxed);
     run_ticket(ticket);
   }
 }
@@ -242,12 +265,36 @@ void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block
 // has not come yet. Whoever waits runs it, rather than sleep.
 template <class Ready>
 void HostExecutor::State::await(Parking& place, const Ticket& ticket, Ready ready) {
-  while (!Parking::spin(ready, patience)) {
+  while (!Parking::spin(ready, lanes.is_left(ticket.number) ? no_patience : patience)) {
     Ticket other = ticket;
     other.number = lanes.take_before(ticket.number);
-    if (other.number == Lanes::no_ticket) return place.wait(ready);
+    if (other.number == Lanes::no_ticket) {
+      const Clock::time_point start = Clock::now();
+      place.wait(ready);
+      return note_sleep(Clock::now() - start);
+    }
     run_ticket(other);
   }
+}
+
+// Under the lock.
+void HostExecutor::State::join(uint32_t worker) {
+  clocks[worker] = ThreadClock::of_this_thread();
+}
+
+void HostExecutor::State::note_sleep(std::chrono::nanoseconds time) {
+  if (time < short_sleep || config.keeps_all_workers || alone.load(std::memory_order_relaxed))
+    return;
+  const std::lock_guard lock(mutex);
+  slept += time;
+  Crew::Spent spent{Clock::now() - opened, slept, {}, 0};
+  for (const ThreadClock& clock : clocks) {
+    if (!clock.is_running()) continue;
+    spent.used += clock.used();
+    ++spent.workers;
+  }
+  if (!Crew::is_starved(spent) || alone.exchange(true)) return;
+  crew.starved();
 }
 
 void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
@@ -267,8 +314,8 @@ void HostExecutor::State::note_failure() {
 }
 
 HostExecutor::HostExecutor(const Config& config)
-    : state_(
-          std::make_unique<State>(config.workers != 0 ? config.workers : available_processors())) {}
+    : state_(std::make_unique<State>(
+          config.workers != 0 ? config : Config(config).set_workers(available_processors()))) {}
 
 HostExecutor::~HostExecutor() {
   state_->stop_threads();
@@ -283,13 +330,18 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
   if (window.tasks.empty()) return;
   state.prepare(window);
   state.times = times;
-  const bool alone = state.workers == 1 || window.tasks.size() == 1;
+  const bool alone = state.workers == 1 || window.tasks.size() == 1 || state.crew.begin();
+  state.alone.store(alone, std::memory_order_relaxed);
   if (!alone) {
     if (state.threads.empty()) state.start_threads();
     {
       const std::lock_guard lock(state.mutex);
       state.open = true;
       state.joined = 0;
+      state.slept = {};
+      state.opened = Clock::now();
+      std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
+      state.join(0);
     }
     state.opened_epoch.store(state.epoch);
     state.window_changed.notify();
@@ -300,6 +352,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
     const std::lock_guard lock(state.mutex);
     state.open = false;
     joined = state.joined;
+    if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - state.opened);
   }
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
   // every task is done.

@@ -1,6 +1,7 @@
 // The megakernel on CPU threads: workers take tickets, wait for flags, run blocks, release flags.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "megakernel/layout.hpp"
@@ -10,13 +11,26 @@ namespace sluice::megakernel {
 class TaskTimes;
 
 // HostExecutor owns the workers. Waiting workers spin for at most 50 microseconds, then sleep;
-// between windows they take no CPU time.
+// between windows they take no CPU time. Where they lose their processors to other processes, so
+// that they mostly wait for each other, the calling thread goes on alone (crew.hpp).
 class HostExecutor {
  public:
   struct Config {
     uint32_t workers = 0;  // 0: one for each processor this process may run on
     Config& set_workers(uint32_t count) {
       workers = count;
+      return *this;
+    }
+    // For tests: from when this ticket or a later one is taken, the calling thread is alone.
+    uint32_t alone_from_ticket = UINT32_MAX;
+    Config& set_alone_from_ticket(uint32_t ticket) {
+      alone_from_ticket = ticket;
+      return *this;
+    }
+    // For tests: the calling thread is not left alone, however workers fare.
+    bool keeps_all_workers = false;
+    Config& set_keeps_all_workers() {
+      keeps_all_workers = true;
       return *this;
     }
   };

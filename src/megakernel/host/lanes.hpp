@@ -31,6 +31,7 @@ class Lanes {
       const uint32_t end =
           tickets_ == nullptr ? static_cast<uint32_t>(window.tasks.size()) : window.lane_ends[i];
       lanes_[i].next.store(begin, std::memory_order_relaxed);
+      lanes_[i].left_at.store(end, std::memory_order_relaxed);
       lanes_[i].end = end;
       begin = end;
     }
@@ -47,6 +48,26 @@ class Lanes {
     return no_ticket;
   }
 
+  // take_first() takes the smallest ticket left, for a worker that nobody helps any more; no_ticket
+  // when all have been taken.
+  uint32_t take_first() {
+    for (;;) {
+      Lane* first = nullptr;
+      uint32_t place = 0;
+      uint32_t ticket = no_ticket;
+      for (uint32_t i = 0; i < count_; ++i) {
+        const uint32_t next = lanes_[i].next.load(std::memory_order_relaxed);
+        if (next >= lanes_[i].end || ticket_at(next) >= ticket) continue;
+        first = &lanes_[i];
+        place = next;
+        ticket = ticket_at(next);
+      }
+      if (first == nullptr) return no_ticket;
+      if (first->next.compare_exchange_weak(place, place + 1, std::memory_order_relaxed))
+        return ticket;
+    }
+  }
+
   // take_before() takes a ticket smaller than `ticket`; no_ticket where a worker has each of them.
   // Since masters have smaller tickets than their slaves, a worker that holds `ticket` and waits is
   // then waited for by nobody whom it waits for.
@@ -55,16 +76,31 @@ class Lanes {
       Lane& lane = lanes_[i];
       uint32_t place = lane.next.load(std::memory_order_relaxed);
       while (place < lane.end && ticket_at(place) < ticket) {
-        if (lane.next.compare_exchange_weak(place, place + 1, std::memory_order_relaxed))
-          return ticket_at(place);
+        if (!lane.next.compare_exchange_weak(place, place + 1, std::memory_order_relaxed)) continue;
+        lane.left_at.store(place + 1, std::memory_order_relaxed);
+        return ticket_at(place);
       }
     }
     return no_ticket;
   }
 
+  // is_left() holds where a ticket smaller than `ticket` lies in a lane from which take_before()
+  // took the last one: its own worker has taken none since, and may have lost its processor.
+  bool is_left(uint32_t ticket) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Lane& lane = lanes_[i];
+      const uint32_t place = lane.next.load(std::memory_order_relaxed);
+      if (place < lane.end && place == lane.left_at.load(std::memory_order_relaxed) &&
+          ticket_at(place) < ticket)
+        return true;
+    }
+    return false;
+  }
+
  private:
   struct alignas(64) Lane {
-    std::atomic<uint32_t> next{0};  // place in lane_tasks
+    std::atomic<uint32_t> next{0};     // place in lane_tasks
+    std::atomic<uint32_t> left_at{0};  // behind what take_before() took last; end: nothing yet
     uint32_t end = 0;
   };
 

@@ -1,0 +1,62 @@
+// How many workers a window gets on a machine where they lose their processors to other processes.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace sluice::megakernel {
+
+// Crew decides whether all workers run a window or the calling thread alone. Where launches are
+// small, workers wait for each other at every one; beside busy processes such a wait is as long as
+// the time slice that the other worker has lost, and one worker, who waits for nobody, is faster
+// than two. That is so while workers sleep for a good part of a window although there is work, and
+// others are without a processor meanwhile. All is tried again after some windows, ever more rarely
+// while it stays so. Not thread-safe.
+class Crew {
+ public:
+  // Spent is what a window has cost so far.
+  struct Spent {
+    std::chrono::nanoseconds wall{0};
+    std::chrono::nanoseconds slept{0};  // of all workers together, waiting for others' tasks
+    std::chrono::nanoseconds used{0};   // processor time of all workers together
+    uint32_t workers = 0;
+  };
+
+  // begin() says whether the calling thread runs the next window alone.
+  bool begin() {
+    if (alone_left_ == 0) return false;
+    --alone_left_;
+    return true;
+  }
+
+  // is_starved() holds where workers wait for processors rather than for work: at least one for a
+  // quarter of the time sleeps while another neither sleeps nor runs.
+  static bool is_starved(const Spent& spent) {
+    const std::chrono::nanoseconds lost = spent.workers * spent.wall - spent.slept - spent.used;
+    return part * spent.slept > spent.wall && part * lost > spent.wall;
+  }
+
+  // starved() makes the next windows those of the calling thread alone.
+  void starved() {
+    alone_left_ = next_alone_;
+    next_alone_ = std::min(2 * next_alone_, most_alone);
+  }
+
+  // kept() is told of a window that all workers ran without being starved.
+  void kept(std::chrono::nanoseconds wall) {
+    if (wall > worth_knowing) next_alone_ = first_alone;
+  }
+
+ private:
+  static constexpr int part = 4;
+  static constexpr uint32_t first_alone = 4;
+  static constexpr uint32_t most_alone = 64;
+  // A time slice of another process lasts some milliseconds; in less nothing is seen of it.
+  static constexpr std::chrono::milliseconds worth_knowing{10};
+
+  uint32_t alone_left_ = 0;
+  uint32_t next_alone_ = first_alone;
+};
+
+}  // namespace sluice::megakernel
