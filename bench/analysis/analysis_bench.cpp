@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "analysis/kernel_analysis.hpp"
-#include "dro/footprint_classes.hpp"
-#include "dro/journal_reader.hpp"
+#include "dro/journal/journal_reader.hpp"
+#include "dro/recorded/footprint_classes.hpp"
 #include "ptx/fat_binary.hpp"
 #include "ptx/parser.hpp"
 

@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include "dro/handwritten.hpp"
-#include "dro/journal.hpp"
+#include "dro/journal/journal.hpp"
 
 namespace sluice::dro {
 namespace {

@@ -44,6 +44,9 @@ struct Hazards {
   friend bool operator==(const Hazards&, const Hazards&) = default;
 };
 
+// hazard_names() is "raw", "raw+war" and the like.
+std::string hazard_names(const Hazards& hazards);
+
 // BoundArgument is where a pointer slot of a launch points: `offset` bytes into `buffer`.
 struct BoundArgument {
   BufferId buffer = 0;

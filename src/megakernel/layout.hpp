@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "dro/edge_table.hpp"
+#include "dro/edges/edge_table.hpp"
 #include "hostcuda/block_abi.h"
 
 namespace sluice::megakernel {

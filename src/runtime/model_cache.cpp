@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dro/journal_format.hpp"
-#include "dro/journal_reader.hpp"
+#include "dro/journal/journal_format.hpp"
+#include "dro/journal/journal_reader.hpp"
 
 namespace sluice::runtime {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "dro/tracker.hpp"
+#include "dro/rule/tracker.hpp"
 #include "dro/types.hpp"
 #include "runtime/device.hpp"
 #include "runtime/governor.hpp"

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dro/journal.hpp"
-#include "dro/tracker.hpp"
+#include "dro/journal/journal.hpp"
+#include "dro/rule/tracker.hpp"
 #include "runtime/check/footprint_check.hpp"
 #include "runtime/code_registry.hpp"
 #include "runtime/executor_pool.hpp"

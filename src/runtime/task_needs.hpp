@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dro/edge_table.hpp"
+#include "dro/edges/edge_table.hpp"
 
 namespace sluice::runtime {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dro/task_record.hpp"
+#include "dro/journal/task_record.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "runtime/plan.hpp"
 

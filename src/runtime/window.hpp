@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dro/edge_table.hpp"
+#include "dro/edges/edge_table.hpp"
 #include "dro/types.hpp"
 #include "megakernel/block_cost.hpp"
 #include "megakernel/layout.hpp"

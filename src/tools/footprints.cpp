@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "dro/footprint_classes.hpp"
+#include "dro/recorded/footprint_classes.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "dro/summary.hpp"
+#include "dro/recorded/summary.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 #include "tools/view/dot.hpp"

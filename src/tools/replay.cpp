@@ -1,5 +1,5 @@
 // sluice replay: recomputes fan-in and DROs from a journal and compares.
-#include "dro/replay.hpp"
+#include "dro/recorded/replay.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "dro/journal_reader.hpp"
+#include "dro/journal/journal_reader.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "dro/access_template.hpp"
-#include "dro/block_bytes.hpp"
-#include "dro/box_edges.hpp"
-#include "dro/edge_drawing.hpp"
+#include "dro/boxes/box_edges.hpp"
+#include "dro/edges/block_bytes.hpp"
+#include "dro/edges/edge_drawing.hpp"
+#include "dro/launches/access_template.hpp"
 #include "dro/strided_kernels.hpp"
 
 namespace sluice::dro::testing {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dro/edge_drawing.hpp"
+#include "dro/edges/edge_drawing.hpp"
 #include "dro/handwritten.hpp"
 
 namespace sluice::dro::testing {

@@ -1,5 +1,5 @@
 // The classes of footprints that `sluice footprints` counts.
-#include "dro/footprint_classes.hpp"
+#include "dro/recorded/footprint_classes.hpp"
 
 #include <sstream>
 

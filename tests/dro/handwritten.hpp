@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/footprint.hpp"
-#include "dro/tracker.hpp"
+#include "dro/rule/tracker.hpp"
 
 namespace sluice::dro::testing {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dro/journal_fixture.hpp"
-#include "dro/summary.hpp"
+#include "dro/recorded/summary.hpp"
 
 namespace sluice::dro::testing {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/scratch_folder.hpp"
 #include "dro/handwritten.hpp"
-#include "dro/journal.hpp"
-#include "dro/journal_format.hpp"
-#include "dro/replay.hpp"
+#include "dro/journal/journal.hpp"
+#include "dro/journal/journal_format.hpp"
+#include "dro/recorded/replay.hpp"
 
 namespace sluice::dro::testing {
 

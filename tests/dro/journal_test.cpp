@@ -1,5 +1,5 @@
 // The journal: what is written is read, replayed and summed up.
-#include "dro/journal.hpp"
+#include "dro/journal/journal.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dro/journal_fixture.hpp"
-#include "dro/summary.hpp"
+#include "dro/recorded/summary.hpp"
 
 namespace sluice::dro::testing {
 namespace {

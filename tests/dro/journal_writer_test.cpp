@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dro/checksum.hpp"
+#include "dro/journal/checksum.hpp"
+#include "dro/journal/journal_reader.hpp"
 #include "dro/journal_fixture.hpp"
-#include "dro/journal_reader.hpp"
-#include "dro/summary.hpp"
+#include "dro/recorded/summary.hpp"
 
 namespace sluice::dro::testing {
 namespace {

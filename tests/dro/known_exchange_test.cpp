@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dro/journal_fixture.hpp"
-#include "dro/relations.hpp"
+#include "dro/relations/relations.hpp"
 
 namespace sluice::dro::testing {
 namespace {

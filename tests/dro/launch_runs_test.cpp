@@ -1,5 +1,5 @@
 // Lists of launch numbers hold what was put in, in order, however it is packed.
-#include "dro/launch_runs.hpp"
+#include "dro/launches/launch_runs.hpp"
 
 #include <random>
 #include <vector>

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <isl/set.h>
 
-#include "dro/access_template.hpp"
-#include "dro/block_bytes.hpp"
 #include "dro/brute_force.hpp"
-#include "dro/byte_set.hpp"
-#include "dro/edge_drawing.hpp"
-#include "dro/edge_forms.hpp"
+#include "dro/edges/block_bytes.hpp"
+#include "dro/edges/edge_drawing.hpp"
+#include "dro/edges/edge_forms.hpp"
+#include "dro/launches/access_template.hpp"
+#include "dro/relations/byte_set.hpp"
 
 namespace sluice::dro::testing {
 namespace {

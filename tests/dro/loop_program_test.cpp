@@ -1,9 +1,9 @@
 // Loops whose numbers pass 64 bits say so.
-#include "dro/loop_program.hpp"
+#include "dro/relations/loop_program.hpp"
 
 #include <gtest/gtest.h>
 
-#include "dro/edge_drawing.hpp"
+#include "dro/edges/edge_drawing.hpp"
 
 namespace sluice::dro {
 namespace {

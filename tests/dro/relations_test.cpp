@@ -1,5 +1,5 @@
 // What isl is asked for ends, however hard the relation.
-#include "dro/relations.hpp"
+#include "dro/relations/relations.hpp"
 
 #include <gtest/gtest.h>
 #include <isl/ctx.h>

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "dro/handwritten.hpp"
-#include "dro/journal.hpp"
-#include "dro/replay.hpp"
+#include "dro/journal/journal.hpp"
+#include "dro/recorded/replay.hpp"
 
 namespace sluice::dro::testing {
 

@@ -5,7 +5,7 @@
 
 #include "dro/brute_force.hpp"
 #include "dro/handwritten.hpp"
-#include "dro/hull_index.hpp"
+#include "dro/launches/hull_index.hpp"
 #include "dro/replayed_driver.hpp"
 
 namespace sluice::dro::testing {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "dro/edge_table.hpp"
+#include "dro/edges/edge_table.hpp"
 
 namespace sluice::megakernel {
 

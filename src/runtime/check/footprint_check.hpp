@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
-#include "dro/check_record.hpp"
+#include "dro/journal/check_record.hpp"
 #include "dro/types.hpp"
 #include "runtime/check/launch_check.hpp"
 #include "runtime/device.hpp"

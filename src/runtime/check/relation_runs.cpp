@@ -8,7 +8,7 @@
 #include <isl/map.h>
 
 #include "base/assert.hpp"
-#include "dro/relations.hpp"
+#include "dro/relations/relations.hpp"
 
 namespace sluice::runtime {
 namespace {

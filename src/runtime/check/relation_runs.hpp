@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "dro/access_loops.hpp"
-#include "dro/loop_program.hpp"
+#include "dro/relations/access_loops.hpp"
+#include "dro/relations/loop_program.hpp"
 #include "runtime/check/byte_runs.hpp"
 
 namespace sluice::runtime {
@@ -22,8 +22,8 @@ struct BlockIndex {
 };
 
 // RelationRuns is one access relation, turned once into loops over the bytes of one block: those of
-// Fourier-Motzkin elimination (dro/access_loops.hpp), and those that isl generates where these do
-// not suffice. The family's symbols stay parameters, so that all its launches share them.
+// Fourier-Motzkin elimination (dro/relations/access_loops.hpp), and those that isl generates where
+// these do not suffice. The family's symbols stay parameters, so that all its launches share them.
 // Thread-safe.
 class RelationRuns {
  public:

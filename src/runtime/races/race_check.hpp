@@ -16,7 +16,7 @@
 
 #include "analysis/footprint.hpp"
 #include "base/dim3.hpp"
-#include "dro/relations.hpp"
+#include "dro/relations/relations.hpp"
 #include "dro/types.hpp"
 #include "runtime/races/ordering.hpp"
 #include "runtime/races/stream_clocks.hpp"

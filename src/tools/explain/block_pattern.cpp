@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "dro/relations.hpp"
+#include "dro/relations/relations.hpp"
 
 namespace sluice::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "dro/journal_reader.hpp"
+#include "dro/journal/journal_reader.hpp"
 
 namespace sluice::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "dro/summary.hpp"
+#include "dro/recorded/summary.hpp"
 #include "tools/view/recorded_run.hpp"
 
 namespace sluice::tools {

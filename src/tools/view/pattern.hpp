@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dro/edge_table.hpp"
+#include "dro/edges/edge_table.hpp"
 
 namespace sluice::tools {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "dro/journal_reader.hpp"
-#include "dro/replay.hpp"
+#include "dro/journal/journal_reader.hpp"
+#include "dro/recorded/replay.hpp"
 
 namespace sluice::tools {
 namespace {

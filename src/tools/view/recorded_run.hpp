@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "dro/edge_table.hpp"
-#include "dro/summary.hpp"
-#include "dro/task_record.hpp"
+#include "dro/edges/edge_table.hpp"
+#include "dro/journal/task_record.hpp"
+#include "dro/recorded/summary.hpp"
 
 namespace sluice::tools {
 

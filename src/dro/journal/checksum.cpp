@@ -1,0 +1,44 @@
+#include "dro/journal/checksum.hpp"
+
+#include <cstring>
+
+#include <boost/crc.hpp>
+
+namespace sluice::dro {
+
+uint32_t crc32c_by_table(std::string_view text) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(text.data(), text.size());
+  return crc.checksum();
+}
+
+#if defined(__x86_64__)
+namespace {
+
+__attribute__((target("sse4.2"))) uint32_t crc32c_by_instruction(std::string_view text) {
+  uint64_t crc = 0xFFFFFFFF;
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= text.size(); at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    crc = __builtin_ia32_crc32di(crc, word);
+  }
+  auto rest = static_cast<uint32_t>(crc);
+  for (; at < text.size(); ++at)
+    rest = __builtin_ia32_crc32qi(rest, static_cast<unsigned char>(text[at]));
+  return ~rest;
+}
+
+}  // namespace
+
+uint32_t crc32c(std::string_view text) {
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  return has_instruction ? crc32c_by_instruction(text) : crc32c_by_table(text);
+}
+#else
+uint32_t crc32c(std::string_view text) {
+  return crc32c_by_table(text);
+}
+#endif
+
+}  // namespace sluice::dro

@@ -1,0 +1,78 @@
+#include "dro/launches/access_template.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <isl/map.h>
+
+namespace sluice::dro {
+
+Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
+    const IslContext& context, const std::string& text, std::span<const analysis::Symbol> symbols) {
+  auto made = std::make_shared<AccessTemplate>();
+  made->text_ = text;
+  const isl::map access(context.get(), text);
+  if (access.is_null()) return invalid_input("not an isl relation: " + text);
+  if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1) {
+    return invalid_input("not a relation from three block indices to one byte offset: " + text);
+  }
+  const int parameters = isl_map_dim(access.get(), isl_dim_param);
+  for (int i = 0; i < parameters; ++i) {
+    const char* name = isl_map_get_dim_name(access.get(), isl_dim_param, static_cast<unsigned>(i));
+    const auto symbol = std::find_if(
+        symbols.begin(), symbols.end(),
+        [&](const analysis::Symbol& each) { return name != nullptr && each.name == name; });
+    if (symbol == symbols.end()) {
+      return invalid_input(fmt::format("the footprint gives no value for {}: {}",
+                                       name == nullptr ? "?" : name, text));
+    }
+    made->symbol_of_.push_back(static_cast<size_t>(symbol - symbols.begin()));
+  }
+  made->relation_ =
+      coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
+                    .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
+  return made;
+}
+
+Result<isl::map> AccessTemplate::at(const IslContext& context,
+                                    std::span<const analysis::Symbol> symbols,
+                                    const Dim3& grid) const {
+  isl::map access = relation_;
+  for (size_t i = 0; i < symbol_of_.size(); ++i) {
+    const isl::val value(context.get(), static_cast<long>(symbols[symbol_of_[i]].value));
+    access = isl::manage(isl_map_fix_val(access.release(), isl_dim_param, static_cast<unsigned>(i),
+                                         isl::val(value).release()));
+  }
+  if (!symbol_of_.empty()) {
+    access = coalesced(isl::manage(isl_map_project_out(access.release(), isl_dim_param, 0,
+                                                       static_cast<unsigned>(symbol_of_.size()))));
+  }
+  if (!yes(access.domain().is_subset(grid_blocks(context, grid)))) {
+    return invalid_input(fmt::format("the relation has blocks outside the grid ({}, {}, {}): {}",
+                                     grid.x, grid.y, grid.z, text_));
+  }
+  return access;
+}
+
+bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,
+                          size_t most_steps, std::vector<ByteRun>& runs) {
+  if (!std::exchange(loops_made_, true)) loops_ = AccessLoops::make(relation_);
+  return loops_ && loops_->list(values_of(symbols), grid, most_steps, runs);
+}
+
+std::optional<Boxes> AccessTemplate::boxes(std::span<const analysis::Symbol> symbols,
+                                           const Dim3& grid) {
+  if (!std::exchange(box_template_made_, true)) box_template_ = BoxTemplate::make(relation_);
+  if (!box_template_) return std::nullopt;
+  return box_template_->at(values_of(symbols), grid);
+}
+
+std::vector<int64_t> AccessTemplate::values_of(std::span<const analysis::Symbol> symbols) const {
+  std::vector<int64_t> values;
+  for (const size_t symbol : symbol_of_)
+    values.push_back(symbols[symbol].value);
+  return values;
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,142 @@
+// Live launches: which groups of launches still have live bytes, and in which buffers.
+//
+// Launches of equal state (the same interned launch, of which later launches left the same) form
+// one group. A group that ran empty keeps its place in the indexes, since programs repeat: so a
+// repeat launch changes no index. Places of empty groups are swept when they outnumber the others.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dro/launches/hull_index.hpp"
+#include "dro/launches/launch_runs.hpp"
+#include "dro/types.hpp"
+
+namespace sluice::dro {
+
+// BufferSlot is a living buffer's place in tables; another buffer may get it afterwards.
+using BufferSlot = uint32_t;
+
+// BufferPlace says where accesses lie: within `hull` of a buffer.
+struct BufferPlace {
+  BufferId buffer = 0;
+  BufferSlot slot = 0;
+  ByteRange hull;
+};
+
+// LiveLaunches is the state of all buffers. Not thread-safe.
+class LiveLaunches {
+ public:
+  void add_buffer(BufferSlot slot, BufferId buffer) {
+    if (buffers_.size() <= slot) buffers_.resize(slot + 1);
+    buffers_[slot].id = buffer;
+  }
+
+  // remove_buffer() forgets the accesses to a buffer; launches live on no other are gone.
+  void remove_buffer(BufferSlot slot) {
+    std::vector<StateId> states;
+    buffers_[slot].index.visit_all([&](StateId state) { states.push_back(state); });
+    for (const StateId state : states) {
+      Group& group = groups_[state];
+      std::erase_if(group.places, [slot](const BufferPlace& place) { return place.slot == slot; });
+      if (group.places.empty()) group.launches.clear();
+    }
+    buffers_[slot] = {};
+  }
+
+  // clear() forgets all accesses; the buffers stay.
+  void clear() {
+    for (Buffer& buffer : buffers_)
+      buffer.index = {};
+    groups_.clear();
+  }
+
+  bool live(StateId state) const {
+    return state < groups_.size() && !groups_[state].launches.empty();
+  }
+  const LaunchRuns& launches(StateId state) const { return groups_[state].launches; }
+
+  void start_round() { ++round_; }
+
+  // for_each_meeting() calls visit(state) for the live states whose hulls meet `place`, each once
+  // in a round. visit() must not attach or detach.
+  template <class Visit>
+  void for_each_meeting(const BufferPlace& place, Visit&& visit) {
+    size_t live = 0, empty = 0;
+    buffers_[place.slot].index.visit(place.hull, [&](StateId state) {
+      Group& group = groups_[state];
+      if (std::exchange(group.round, round_) == round_) return;
+      ++(group.launches.empty() ? empty : live);
+      if (!group.launches.empty()) visit(state);
+    });
+    if (empty > 2 * live + 16) sweep(place.slot);
+  }
+
+  // attach() adds launches to a state; of more than `most` it keeps the last. `places` says where
+  // the state's live bytes lie, and is the same each time.
+  void attach(StateId state, std::span<const BufferPlace> places, const LaunchRuns& launches,
+              uint64_t most = UINT64_MAX) {
+    Group& group = indexed(state, places);
+    if (group.places.empty()) return;
+    group.launches.add(launches);
+    group.launches.keep_last(most);
+  }
+  void attach(StateId state, std::span<const BufferPlace> places, LaunchNumber launch) {
+    Group& group = indexed(state, places);
+    if (!group.places.empty()) group.launches.add(launch);
+  }
+
+  // detach() takes a state's launches out.
+  LaunchRuns detach(StateId state) { return std::exchange(groups_[state].launches, {}); }
+  void retire(StateId state) { groups_[state].launches.clear(); }
+
+  // forget() takes a state out of every index: its number may then mean another.
+  void forget(StateId state) {
+    if (state >= groups_.size()) return;
+    Group& group = groups_[state];
+    for (const BufferPlace& place : group.places)
+      buffers_[place.slot].index.erase(state, place.hull);
+    group = {};
+  }
+
+ private:
+  struct Buffer {
+    BufferId id = 0;
+    HullIndex index;
+  };
+  struct Group {
+    LaunchRuns launches;
+    uint64_t round = 0;
+    std::vector<BufferPlace> places;  // where it is indexed: in living buffers only
+  };
+
+  Group& indexed(StateId state, std::span<const BufferPlace> places) {
+    if (groups_.size() <= state) groups_.resize(state + 1);
+    Group& group = groups_[state];
+    if (!group.places.empty()) return group;
+    for (const BufferPlace& place : places) {
+      if (buffers_[place.slot].id != place.buffer) continue;  // it was freed
+      buffers_[place.slot].index.insert(state, place.hull);
+      group.places.push_back(place);
+    }
+    return group;
+  }
+
+  void sweep(BufferSlot slot) {
+    std::vector<StateId> empty;
+    buffers_[slot].index.visit_all([&](StateId state) {
+      if (groups_[state].launches.empty()) empty.push_back(state);
+    });
+    for (const StateId state : empty)
+      forget(state);
+  }
+
+  std::vector<Buffer> buffers_;  // by BufferSlot
+  std::vector<Group> groups_;    // by StateId
+  uint64_t round_ = 0;
+};
+
+}  // namespace sluice::dro

@@ -1,0 +1,51 @@
+// Dependences added up by the kernels they join.
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/demangle.hpp"
+#include "dro/recorded/summary.hpp"
+
+namespace sluice::dro {
+
+std::vector<KernelPair> kernel_pairs(const JournalSummary& summary) {
+  std::vector<KernelPair> pairs;
+  for (const DroSummary& entry : summary.dros) {
+    auto place = std::find_if(pairs.begin(), pairs.end(), [&](const KernelPair& pair) {
+      return pair.master == entry.master_kernel && pair.slave == entry.slave_kernel;
+    });
+    if (place == pairs.end()) {
+      place = pairs.insert(pairs.end(), {entry.master_kernel, entry.slave_kernel});
+    }
+    place->hazards.raw |= entry.dro.hazards.raw;
+    place->hazards.war |= entry.dro.hazards.war;
+    place->hazards.waw |= entry.dro.hazards.waw;
+    ++place->dros;
+    place->dependences += entry.uses;
+    place->edges += entry.uses * entry.edges;
+  }
+  return pairs;
+}
+
+void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out) {
+  for (const KernelPair& pair : kernel_pairs(summary)) {
+    const std::string hazards = hazard_names(pair.hazards);
+    if (!as_json) {
+      out << fmt::format("{} -> {}: {}, DROs {}, dependences {}, edges {}\n",
+                         short_name(pair.master), short_name(pair.slave), hazards, pair.dros,
+                         pair.dependences, pair.edges);
+      continue;
+    }
+    const nlohmann::ordered_json object = {{"master", pair.master},
+                                           {"slave", pair.slave},
+                                           {"hazards", hazards},
+                                           {"dros", pair.dros},
+                                           {"dependences", pair.dependences},
+                                           {"edges", pair.edges}};
+    out << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  }
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,46 @@
+// Sets of bytes of one buffer, listed where that is short and isl's where it is not.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "dro/relations/byte_intervals.hpp"
+#include "dro/relations/relations.hpp"
+
+namespace sluice::dro {
+
+// ByteSet is a value; copies share the list. Operations on two listed sets take no isl. Where isl
+// gives up (see IslContext::Budget), each operation says what errs on the side of more order.
+class ByteSet {
+ public:
+  ByteSet() = default;  // no bytes
+  explicit ByteSet(ByteIntervals bytes);
+  explicit ByteSet(const isl::set& bytes);  // { A[o] }
+
+  bool listed() const { return set_.is_null(); }
+  const ByteIntervals& intervals() const;  // of a listed set
+  // set() is the same for isl; of a listed set it is made afresh.
+  isl::set set(const IslContext& context) const;
+
+  const std::optional<ByteRange>& hull() const { return hull_; }
+  bool empty() const { return !hull_; }
+
+  // meets() is true where both hold some byte, or isl cannot tell.
+  bool meets(const ByteSet& other, const IslContext& context) const;
+  // without() takes bytes out; where isl gives up, the set stays as it was.
+  ByteSet without(const ByteSet& gone, const IslContext& context) const;
+  // is_copy_of() is true where both share what they hold: they are equal, which takes no look.
+  bool is_copy_of(const ByteSet& other) const;
+  // equals() is false where isl cannot tell.
+  bool equals(const ByteSet& other, const IslContext& context) const;
+
+ private:
+  std::shared_ptr<const ByteIntervals> listed_;  // null where set_ is not, or where it is empty
+  isl::set set_;
+  std::optional<ByteRange> hull_;
+};
+
+// set_of() is a list as an isl set, with few pieces where equal ranges stand at equal distances.
+isl::set set_of(const IslContext& context, const ByteIntervals& bytes);
+
+}  // namespace sluice::dro

@@ -1,0 +1,219 @@
+#include "dro/relations/loop_program.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <isl/ast.h>
+#include <isl/ast_build.h>
+#include <isl/id.h>
+#include <isl/union_map.h>
+#include <isl/val.h>
+
+#include "base/floor_divide.hpp"
+
+namespace sluice::dro {
+namespace {
+
+bool fits(isl_val* value) {
+  using Limits = std::numeric_limits<long>;
+  return isl_val_is_int(value) == isl_bool_true && isl_val_cmp_si(value, Limits::min()) >= 0 &&
+         isl_val_cmp_si(value, Limits::max()) <= 0;
+}
+
+// Reader turns isl's AST into LoopNodes; `good` falls where something is met that it does not know.
+class Reader {
+ public:
+  LoopNode read(isl_ast_node* node);  // takes the node
+  bool good() const { return good_; }
+  const std::map<std::string, int>& slots() const { return slots_; }
+
+ private:
+  Expression expression(isl_ast_expr* expression);  // takes the expression
+  LoopNode loop(isl_ast_node* node);
+  int slot(isl_ast_expr* id);  // keeps the expression
+
+  std::map<std::string, int> slots_;
+  bool good_ = true;
+};
+
+int Reader::slot(isl_ast_expr* expression) {
+  isl_id* id = isl_ast_expr_get_id(expression);
+  const char* name = isl_id_get_name(id);
+  if (name == nullptr) good_ = false;
+  const int next = static_cast<int>(slots_.size());
+  const int found = slots_.emplace(name == nullptr ? "" : name, next).first->second;
+  isl_id_free(id);
+  return found;
+}
+
+Expression Reader::expression(isl_ast_expr* source) {
+  Expression read;
+  switch (isl_ast_expr_get_type(source)) {
+    case isl_ast_expr_int: {
+      isl_val* value = isl_ast_expr_get_val(source);
+      if (fits(value)) {
+        read.value = isl_val_get_num_si(value);
+      } else {
+        good_ = false;
+      }
+      isl_val_free(value);
+      break;
+    }
+    case isl_ast_expr_id:
+      read.kind = Expression::Kind::variable;
+      read.value = slot(source);
+      break;
+    case isl_ast_expr_op: {
+      read.kind = Expression::Kind::operation;
+      read.operation = isl_ast_expr_get_op_type(source);
+      if (read.operation == isl_ast_expr_op_error || read.operation >= isl_ast_expr_op_call) {
+        good_ = false;
+      }
+      const int count = isl_ast_expr_get_op_n_arg(source);
+      for (int i = 0; i < count; ++i) {
+        read.arguments.push_back(expression(isl_ast_expr_get_op_arg(source, i)));
+      }
+      break;
+    }
+    default:
+      good_ = false;
+  }
+  isl_ast_expr_free(source);
+  return read;
+}
+
+LoopNode Reader::loop(isl_ast_node* node) {
+  LoopNode loop{LoopNode::Kind::loop, 0, {}, {}};
+  isl_ast_expr* iterator = isl_ast_node_for_get_iterator(node);
+  loop.variable = slot(iterator);
+  loop.expressions.push_back(expression(isl_ast_node_for_get_init(node)));
+  if (isl_ast_node_for_is_degenerate(node) != isl_bool_true) {
+    loop.expressions.push_back(expression(isl_ast_node_for_get_cond(node)));
+    loop.expressions.push_back(expression(isl_ast_node_for_get_inc(node)));
+  }
+  isl_ast_expr_free(iterator);
+  loop.children.push_back(read(isl_ast_node_for_get_body(node)));
+  return loop;
+}
+
+LoopNode Reader::read(isl_ast_node* node) {
+  LoopNode result;
+  switch (isl_ast_node_get_type(node)) {
+    case isl_ast_node_for:
+      result = loop(node);
+      break;
+    case isl_ast_node_if:
+      result.kind = LoopNode::Kind::condition;
+      result.expressions.push_back(expression(isl_ast_node_if_get_cond(node)));
+      result.children.push_back(read(isl_ast_node_if_get_then_node(node)));
+      if (isl_ast_node_if_has_else_node(node) == isl_bool_true) {
+        result.children.push_back(read(isl_ast_node_if_get_else_node(node)));
+      }
+      break;
+    case isl_ast_node_block: {
+      isl_ast_node_list* children = isl_ast_node_block_get_children(node);
+      const int count = isl_ast_node_list_n_ast_node(children);
+      for (int i = 0; i < count; ++i) {
+        result.children.push_back(read(isl_ast_node_list_get_ast_node(children, i)));
+      }
+      isl_ast_node_list_free(children);
+      break;
+    }
+    case isl_ast_node_mark:
+      result = read(isl_ast_node_mark_get_node(node));
+      break;
+    case isl_ast_node_user: {
+      result.kind = LoopNode::Kind::visit;
+      isl_ast_expr* call = isl_ast_node_user_get_expr(node);
+      const int count = isl_ast_expr_get_op_n_arg(call);  // the statement's name comes first
+      for (int i = 1; i < count; ++i) {
+        result.expressions.push_back(expression(isl_ast_expr_get_op_arg(call, i)));
+      }
+      isl_ast_expr_free(call);
+      break;
+    }
+    default:
+      good_ = false;
+  }
+  isl_ast_node_free(node);
+  return result;
+}
+
+}  // namespace
+
+int64_t evaluate(const Expression& expression, LoopVariables& variables) {
+  if (expression.kind == Expression::Kind::constant) return expression.value;
+  if (expression.kind == Expression::Kind::variable) return variables.values[expression.value];
+  const auto at = [&](size_t i) { return evaluate(expression.arguments[i], variables); };
+  int64_t result = 0;
+  switch (expression.operation) {
+    case isl_ast_expr_op_and:
+    case isl_ast_expr_op_and_then:
+      return at(0) && at(1);
+    case isl_ast_expr_op_or:
+    case isl_ast_expr_op_or_else:
+      return at(0) || at(1);
+    case isl_ast_expr_op_max:
+    case isl_ast_expr_op_min: {
+      int64_t best = at(0);
+      for (size_t i = 1; i < expression.arguments.size(); ++i) {
+        const bool most = expression.operation == isl_ast_expr_op_max;
+        best = most ? std::max(best, at(i)) : std::min(best, at(i));
+      }
+      return best;
+    }
+    case isl_ast_expr_op_minus:
+      variables.overflowed |= __builtin_sub_overflow(int64_t{0}, at(0), &result);
+      return result;
+    case isl_ast_expr_op_add:
+      variables.overflowed |= __builtin_add_overflow(at(0), at(1), &result);
+      return result;
+    case isl_ast_expr_op_sub:
+      variables.overflowed |= __builtin_sub_overflow(at(0), at(1), &result);
+      return result;
+    case isl_ast_expr_op_mul:
+      variables.overflowed |= __builtin_mul_overflow(at(0), at(1), &result);
+      return result;
+    case isl_ast_expr_op_div:
+    case isl_ast_expr_op_pdiv_q:
+      return at(0) / at(1);
+    case isl_ast_expr_op_fdiv_q:
+      return floor_divide(at(0), at(1));
+    case isl_ast_expr_op_pdiv_r:
+    case isl_ast_expr_op_zdiv_r:
+      return at(0) % at(1);
+    case isl_ast_expr_op_cond:
+    case isl_ast_expr_op_select:
+      return at(0) ? at(1) : at(2);
+    case isl_ast_expr_op_eq:
+      return at(0) == at(1);
+    case isl_ast_expr_op_le:
+      return at(0) <= at(1);
+    case isl_ast_expr_op_lt:
+      return at(0) < at(1);
+    case isl_ast_expr_op_ge:
+      return at(0) >= at(1);
+    case isl_ast_expr_op_gt:
+      return at(0) > at(1);
+    default:
+      return 0;  // read_expression() let no other operation through
+  }
+}
+
+std::optional<LoopProgram> generate_loops(const isl::set& points) {
+  const isl::union_map schedule(points.identity());
+  isl_ast_build* build = isl_ast_build_alloc(points.ctx().get());
+  isl_ast_node* root = isl_ast_build_node_from_schedule_map(build, schedule.copy());
+  isl_ast_build_free(build);
+  if (root == nullptr) return std::nullopt;
+  Reader reader;
+  LoopProgram program;
+  program.root = reader.read(root);
+  program.slots = reader.slots();
+  program.variable_count = program.slots.size();
+  if (!reader.good()) return std::nullopt;
+  return program;
+}
+
+}  // namespace sluice::dro
