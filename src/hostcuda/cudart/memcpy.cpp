@@ -3,46 +3,51 @@
 #include "hostcuda/cudart/copy.hpp"
 
 namespace sluice::cudart {
+namespace {
 
-cudaError_t copy(void* target, const void* source, size_t count, cudaMemcpyKind kind) {
+// checked() calls body(to, from) where a copy makes sense and there is anything to copy.
+template <class Body>
+cudaError_t checked(void* target, const void* source, size_t count, cudaMemcpyKind kind,
+                    Body&& body) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   if (count == 0) return cudaSuccess;
   if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
-  const CUdeviceptr to = device_address(target);
-  const CUdeviceptr from = device_address(source);
-  switch (kind) {
-    case cudaMemcpyHostToDevice:
-      return to_error(cuMemcpyHtoD(to, source, count));
-    case cudaMemcpyDeviceToHost:
-      return to_error(cuMemcpyDtoH(target, from, count));
-    case cudaMemcpyDeviceToDevice:
-      return to_error(cuMemcpyDtoD(to, from, count));
-    default:
-      return to_error(cuMemcpy(to, from, count));
-  }
+  return body(device_address(target), device_address(source));
+}
+
+}  // namespace
+
+cudaError_t copy(void* target, const void* source, size_t count, cudaMemcpyKind kind) {
+  return checked(target, source, count, kind, [&](CUdeviceptr to, CUdeviceptr from) {
+    switch (kind) {
+      case cudaMemcpyHostToDevice:
+        return to_error(cuMemcpyHtoD(to, source, count));
+      case cudaMemcpyDeviceToHost:
+        return to_error(cuMemcpyDtoH(target, from, count));
+      case cudaMemcpyDeviceToDevice:
+        return to_error(cuMemcpyDtoD(to, from, count));
+      default:
+        return to_error(cuMemcpy(to, from, count));
+    }
+  });
 }
 
 cudaError_t copy_async(void* target, const void* source, size_t count, cudaMemcpyKind kind,
                        cudaStream_t stream) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
-  if (count == 0) return cudaSuccess;
-  if (target == nullptr || source == nullptr) return cudaErrorInvalidValue;
-  const CUdeviceptr to = device_address(target);
-  const CUdeviceptr from = device_address(source);
-  switch (kind) {
-    case cudaMemcpyHostToDevice:
-      return to_error(cuMemcpyHtoDAsync(to, source, count, stream));
-    case cudaMemcpyDeviceToHost:
-      return to_error(cuMemcpyDtoHAsync(target, from, count, stream));
-    case cudaMemcpyDeviceToDevice:
-      return to_error(cuMemcpyDtoDAsync(to, from, count, stream));
-    default:
-      return to_error(cuMemcpyAsync(to, from, count, stream));
-  }
+  return checked(target, source, count, kind, [&](CUdeviceptr to, CUdeviceptr from) {
+    switch (kind) {
+      case cudaMemcpyHostToDevice:
+        return to_error(cuMemcpyHtoDAsync(to, source, count, stream));
+      case cudaMemcpyDeviceToHost:
+        return to_error(cuMemcpyDtoHAsync(target, from, count, stream));
+      case cudaMemcpyDeviceToDevice:
+        return to_error(cuMemcpyDtoDAsync(to, from, count, stream));
+      default:
+        return to_error(cuMemcpyAsync(to, from, count, stream));
+    }
+  });
 }
 
 }  // namespace sluice::cudart
