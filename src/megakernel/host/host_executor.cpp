@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <pthread.h>
-#include <sched.h>
 
 #include "base/assert.hpp"
+#include "base/processors.hpp"
 #include "megakernel/block_cost.hpp"
 #include "megakernel/host/crew.hpp"
 #include "megakernel/host/flags.hpp"
@@ -37,15 +37,6 @@ constexpr std::chrono::microseconds patience{20};
 constexpr std::chrono::microseconds no_patience{0};
 // A sleep that short is no loss of a processor.
 constexpr std::chrono::microseconds short_sleep{300};
-
-uint32_t available_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-  }
-  return std::max(1U, std::thread::hardware_concurrency());
-}
 
 }  // namespace
 

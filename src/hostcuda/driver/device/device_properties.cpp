@@ -5,8 +5,9 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
+
+#include "base/processors.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -16,12 +17,6 @@ std::optional<size_t> read_number(const char* path) {
   size_t number = 0;
   if (file >> number) return number;
   return std::nullopt;
-}
-
-unsigned count_processors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<unsigned>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 size_t count_memory() {
@@ -35,7 +30,7 @@ size_t count_memory() {
 
 DeviceProperties DeviceProperties::of_this_machine() {
   DeviceProperties properties;
-  properties.processors = count_processors();
+  properties.processors = available_processors();
   properties.memory_bytes = count_memory();
   properties.clock_khz = static_cast<int>(
       read_number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").value_or(2'000'000));
