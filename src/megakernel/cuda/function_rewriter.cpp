@@ -1,7 +1,6 @@
 #include "megakernel/cuda/function_rewriter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -9,7 +8,7 @@
 
 #include "megakernel/cuda/flow.hpp"
 #include "megakernel/cuda/lane_meeting.hpp"
-#include "megakernel/cuda/operands.hpp"
+#include "megakernel/cuda/operand_rewriter.hpp"
 #include "megakernel/cuda/statements.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/instruction_table.hpp"
@@ -26,40 +25,22 @@ using ptx::Statement;
 constexpr const char* end_label = "$sluice_end";
 constexpr const char* drain_label = "$sluice_drain";
 
-// Refusal is thrown inside this file only.
-struct Refusal {
-  std::string reason;
-};
-
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// Registers that mean the same in a worker, whose threads are numbered as the block's are.
-constexpr std::array<std::string_view, 15> kept_registers = {
-    "%laneid",      "%smid",        "%nsmid",          "%lanemask_eq",    "%lanemask_le",
-    "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",    "%clock",          "%clock_hi",
-    "%clock64",     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%warpid"};
-
-// Registers that mean the launch or the hardware's view of it, which a task does not have.
-constexpr std::array<std::string_view, 8> refused_registers = {"%gridid",
-                                                               "%nwarpid",
-                                                               "%total_smem_size",
-                                                               "%aggr_smem_size",
-                                                               "%is_explicit_cluster",
-                                                               "%reserved_smem_offset_begin",
-                                                               "%cluster_ctaid",
-                                                               "%clusterid"};
-
 // Instructions of the table, and those that move data without naming anything of the launch.
-constexpr std::array<std::string_view, 8> known_beyond_table = {
+constexpr std::string_view known_beyond_table[] = {
     "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "prefetchu", "fns", "vabsdiff4"};
+
+bool is_known_beyond_table(std::string_view opcode) {
+  return std::find(std::begin(known_beyond_table), std::end(known_beyond_table), opcode) !=
+         std::end(known_beyond_table);
+}
 
 class Rewriter {
  public:
   Rewriter(const RewriteContext& context, const ptx::Function& function)
-      : context_(context), source_(function), meeting_(context.places.lane_states()) {}
+      : context_(context),
+        source_(function),
+        operands_(context, function.is_entry),
+        meeting_(context.places.lane_states()) {}
 
   ptx::Function run() {
     ptx::Function result = source_;
@@ -174,7 +155,7 @@ class Rewriter {
     }
     if (instruction.opcode == "cp") uses_async_copies_ = true;
     if (instruction.opcode == "call") rename_callee(instruction);
-    rewrite_operands(instruction, out);
+    operands_.rewrite(instruction, out);
     rewrite_spaces(instruction);
     if (is_past_ends) return meeting_.meet(out, std::move(instruction));
     out.statements.emplace_back(std::move(instruction));
@@ -186,7 +167,7 @@ class Rewriter {
                          !instruction.has_modifier("mbarrier");
       if (plain) return;
     } else if (ptx::find_instruction(instruction.opcode) != nullptr ||
-               is_one_of(instruction.opcode, known_beyond_table)) {
+               is_known_beyond_table(instruction.opcode)) {
       return;
     }
     throw Refusal{"instruction " + instruction.opcode + " is not known to the rewriter"};
@@ -234,115 +215,6 @@ class Rewriter {
     }
   }
 
-  std::string temporary(Block& out, const char* type) {
-    std::string name = fmt::format("%sl_{}", temporaries_++);
-    append(out, fmt::format(".reg .{} {};", type, name));
-    return name;
-  }
-
-  void rewrite_operands(Instruction& instruction, Block& out) {
-    for (Operand& operand : instruction.operands) {
-      for_each_operand(operand, [&](Operand& leaf) {
-        if (auto* name = std::get_if<Identifier>(&leaf.value)) {
-          rewrite_name(*name, leaf, out);
-        } else if (auto* address = std::get_if<ptx::Address>(&leaf.value)) {
-          rewrite_address(*address, instruction, out);
-        } else if (auto* offset = std::get_if<ptx::Offset>(&leaf.value)) {
-          rewrite_offset(*offset, leaf, out);
-        }
-      });
-    }
-  }
-
-  void rewrite_name(const Identifier& name, Operand& leaf, Block& out) {
-    if (name.name.starts_with("%")) return rewrite_register(name, leaf, out);
-    if (const auto offset = context_.places.pool_offset(name.name, source_.is_entry)) {
-      leaf = Operand{ptx::Offset{SLUICE_POOL, *offset}};
-    } else if (context_.places.address_offset(name.name)) {
-      leaf = Operand{Identifier{load_address(name.name, out), {}}};
-    } else if (const ptx::Function* function = context_.module.find_function(name.name);
-               function != nullptr && function->is_definition) {
-      throw Refusal{"it takes the address of a function"};
-    }
-  }
-
-  void rewrite_offset(ptx::Offset& offset, Operand& leaf, Block& out) {
-    if (const auto place = context_.places.pool_offset(offset.name, source_.is_entry)) {
-      offset.name = SLUICE_POOL;
-      offset.bytes += *place;
-    } else if (context_.places.address_offset(offset.name)) {
-      const std::string base = load_address(offset.name, out);
-      append(out, fmt::format("add.s64 {0}, {0}, {1};", base, offset.bytes));
-      leaf = Operand{Identifier{base, {}}};
-    }
-  }
-
-  void rewrite_address(ptx::Address& address, const Instruction& instruction, Block& out) {
-    const bool is_register = address.base.starts_with("%");
-    if (is_register) return;
-    if (const auto place = context_.places.pool_offset(address.base, source_.is_entry)) {
-      if (context_.places.is_parameter(address.base) && instruction.opcode != "ld") {
-        throw Refusal{"it writes to a parameter"};
-      }
-      address.base = SLUICE_POOL;
-      address.bytes += *place;
-    } else if (context_.places.address_offset(address.base)) {
-      address.base = load_address(address.base, out);
-    }
-  }
-
-  std::string load_address(const std::string& variable, Block& out) {
-    std::string name = temporary(out, "b64");
-    append(out, fmt::format("ld.shared.u64 {}, [" SLUICE_POOL "+{}];", name,
-                            *context_.places.address_offset(variable)));
-    return name;
-  }
-
-  void rewrite_register(const Identifier& name, Operand& leaf, Block& out) {
-    const bool is_extent = name.name == "%ntid" || name.name == "%nctaid";
-    const bool is_place = name.name == "%tid" || name.name == "%ctaid";
-    if (is_extent || is_place) {
-      if (name.component != "x" && name.component != "y" && name.component != "z") {
-        throw Refusal{"it reads " + name.name + " as a vector"};
-      }
-      leaf = Operand{Identifier{position(name.name, name.component, out), {}}};
-    } else if (name.name == "%dynamic_smem_size") {
-      leaf = Operand{Identifier{load_control(SLUICE_CONTROL_DYNAMIC_SHARED, out), {}}};
-    } else if (is_one_of(name.name, refused_registers) || name.name.starts_with("%envreg") ||
-               name.name.starts_with("%cluster") || name.name.starts_with("%pm")) {
-      throw Refusal{"it reads " + name.name};
-    }
-  }
-
-  std::string load_control(uint32_t offset, Block& out) {
-    std::string name = temporary(out, "b32");
-    append(out, fmt::format("ld.shared.u32 {}, [" SLUICE_POOL "+{}];", name, offset));
-    return name;
-  }
-
-  std::string position(std::string_view what, const std::string& component, Block& out) {
-    const uint32_t axis = static_cast<uint32_t>(component[0] - 'x');
-    const uint32_t extents[] = {context_.block.x, context_.block.y, context_.block.z};
-    if (what == "%nctaid") return load_control(SLUICE_CONTROL_NCTAID + 4 * axis, out);
-    if (what == "%ctaid" && source_.is_entry) return "%sl_ctaid_" + component;
-    if (what == "%ctaid") throw Refusal{"a function that it calls reads %ctaid"};
-    std::string name = temporary(out, "b32");
-    if (what == "%ntid") {
-      append(out, fmt::format("mov.u32 {}, {};", name, extents[axis]));
-      return name;
-    }
-    // The threads of a worker are numbered linearly, x fastest, as those of a block.
-    append(out, fmt::format("mov.u32 {}, %tid.x;", name));
-    const uint64_t below = axis == 0   ? 1
-                           : axis == 1 ? extents[0]
-                                       : uint64_t{extents[0]} * extents[1];
-    if (below > 1) append(out, fmt::format("div.u32 {0}, {0}, {1};", name, below));
-    if (below * extents[axis] < threads()) {
-      append(out, fmt::format("rem.u32 {0}, {0}, {1};", name, extents[axis]));
-    }
-    return name;
-  }
-
   // Parameters of the kernel now lie in shared memory, constants at their global addresses, and
   // nothing that a task of the same launch may have written is read as non-coherent.
   void rewrite_spaces(Instruction& instruction) const {
@@ -379,8 +251,8 @@ class Rewriter {
 
   const RewriteContext& context_;
   const ptx::Function& source_;
+  OperandRewriter operands_;
   LaneMeeting meeting_;
-  unsigned temporaries_ = 0;
   bool uses_async_copies_ = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include "megakernel/cuda/definitions.hpp"
 #include "megakernel/cuda/operands.hpp"
+#include "megakernel/cuda/register_constants.hpp"
 #include "megakernel/cuda/warp_exchanges.hpp"
 #include "ptx/instruction_table.hpp"
 
@@ -42,18 +43,12 @@ class Analysis {
         block_(block),
         taken_alike_(taken_alike),
         definitions_(graph),
+        constants_(graph, block),
         post_dominators_(immediate_post_dominators(graph)),
         region_(graph.nodes.size(), Level::same),
         at_entry_(graph.nodes.size()) {}
 
   Divergence run() {
-    for (changed_ = true; changed_;) {
-      changed_ = false;
-      for (const FlowGraph::Node& node : graph_.nodes) {
-        for (const Instruction* instruction : node.instructions)
-          define_constant(*instruction);
-      }
-    }
     for (changed_ = true; changed_;) {
       changed_ = false;
       for (size_t node = 0; node < graph_.nodes.size(); ++node) {
@@ -137,121 +132,22 @@ class Analysis {
     return level;
   }
 
-  // What is known of a register: nothing yet, one value, or that it has several.
-  enum class Knowledge { none, constant, varying };
-  struct Known {
-    Knowledge knowledge = Knowledge::none;
-    uint64_t value = 0;
-    bool is(uint64_t number) const { return knowledge == Knowledge::constant && value == number; }
-  };
-  static constexpr uint64_t largest_constant = INT32_MAX;  // nothing wraps below it, in any width
-
-  static Known constant(uint64_t value) {
-    return value <= largest_constant ? Known{Knowledge::constant, value}
-                                     : Known{Knowledge::varying, 0};
-  }
-
-  Known known(const Instruction& instruction, size_t index) const {
-    if (index >= instruction.operands.size()) return {Knowledge::varying};
-    const ptx::Operand& operand = instruction.operands[index];
-    if (const auto* integer = std::get_if<ptx::IntegerLiteral>(&operand.value)) {
-      return constant(integer->bits);
-    }
-    const auto* name = std::get_if<ptx::Identifier>(&operand.value);
-    if (name == nullptr || !name->name.starts_with("%")) return {Knowledge::varying};
-    const uint32_t extents[] = {block_.x, block_.y, block_.z};
-    const size_t axis = name->component == "x" ? 0 : name->component == "y" ? 1 : 2;
-    if (name->name == "%ntid") return constant(extents[axis]);
-    if (name->name == "%tid") return extents[axis] == 1 ? constant(0) : Known{Knowledge::varying};
-    if (!name->component.empty()) return {Knowledge::varying};
-    const auto found = constants_.find(name->name);
-    return found == constants_.end() ? Known{} : found->second;
-  }
-
-  std::optional<uint64_t> literal(const Instruction& instruction, size_t index) const {
-    const Known operand = known(instruction, index);
-    return operand.knowledge == Knowledge::constant ? std::optional<uint64_t>(operand.value)
-                                                    : std::nullopt;
-  }
-
-  static Known sum(const Known& a, const Known& b) {
-    if (a.knowledge == Knowledge::none || b.knowledge == Knowledge::none) return {};
-    if (a.knowledge != b.knowledge || a.knowledge == Knowledge::varying) {
-      return {Knowledge::varying};
-    }
-    return constant(a.value + b.value);
-  }
-  static Known product(const Known& a, const Known& b) {
-    if (a.is(0) || b.is(0)) return constant(0);
-    if (a.knowledge == Knowledge::none || b.knowledge == Knowledge::none) return {};
-    if (a.knowledge != b.knowledge || a.knowledge == Knowledge::varying) {
-      return {Knowledge::varying};
-    }
-    return constant(a.value * b.value);
-  }
-
-  static bool is_integer(const Instruction& instruction) {
-    for (const char* type : {"s32", "u32", "b32", "s64", "u64", "b64"}) {
-      if (instruction.has_modifier(type)) return true;
-    }
-    return false;
-  }
-
-  Known computed(const Instruction& instruction) const {
-    const bool low = !instruction.has_modifier("hi") && !instruction.has_modifier("wide");
-    if (instruction.guard || !is_integer(instruction)) return {Knowledge::varying};
-    if (instruction.opcode == "mov") return known(instruction, 1);
-    if (instruction.opcode == "add") return sum(known(instruction, 1), known(instruction, 2));
-    if (instruction.opcode == "mul" && low) {
-      return product(known(instruction, 1), known(instruction, 2));
-    }
-    if (instruction.opcode == "mad" && low) {
-      return sum(product(known(instruction, 1), known(instruction, 2)), known(instruction, 3));
-    }
-    return {Knowledge::varying};
-  }
-
-  // The extents of the block are known, so sums with an index of zero are found to be no sums.
-  void define_constant(const Instruction& instruction) {
-    if (instruction.operands.empty()) return;
-    const Known value = computed(instruction);
-    if (value.knowledge == Knowledge::none) return;
-    for_each_operand(instruction.operands[0], [&](const ptx::Operand& leaf) {
-      if (const auto* name = std::get_if<ptx::Identifier>(&leaf.value)) note(*name, value);
-      if (const auto* pair = std::get_if<ptx::PairOperand>(&leaf.value)) {
-        note(pair->first, {Knowledge::varying});
-        note(pair->second, {Knowledge::varying});
-      }
-    });
-  }
-
-  void note(const ptx::Identifier& name, Known after) {
-    Known& before = constants_[name.name];
-    if (before.knowledge != Knowledge::none && !before.is(after.value)) {
-      after = {Knowledge::varying};
-    }
-    if (before.knowledge == after.knowledge) return;
-    before = after;
-    changed_ = true;
-  }
-
   // keeps_place() says whether the result is the one operand that is the thread's place.
   bool keeps_place(const Instruction& instruction) const {
-    if (!is_integer(instruction)) return false;
+    if (!computes_integers(instruction)) return false;
     const auto place = [&](size_t index) {
       return of_operand(instruction.operands[index]) == Level::linear;
     };
-    const bool low = !instruction.has_modifier("hi") && !instruction.has_modifier("wide");
     if (instruction.opcode == "add") {
-      return (place(1) && known(instruction, 2).is(0)) || (place(2) && known(instruction, 1).is(0));
+      return (place(1) && constants_.operand(instruction, 2) == 0u) ||
+             (place(2) && constants_.operand(instruction, 1) == 0u);
     }
-    if (instruction.opcode != "mad" || !low) return false;
-    return product(known(instruction, 1), known(instruction, 2)).is(0) && place(3);
+    return instruction.opcode == "mad" && place(3) && constants_.product_is_zero(instruction);
   }
 
   // A comparison of the thread's place with a bound between two warps is the same in each warp.
   bool splits_between_warps(const Instruction& setp) const {
-    const std::optional<uint64_t> bound = literal(setp, 2);
+    const std::optional<uint64_t> bound = constants_.operand(setp, 2);
     if (!bound) return false;
     const bool below = setp.has_modifier("lt") || setp.has_modifier("ge") ||
                        setp.has_modifier("lo") || setp.has_modifier("hs");
@@ -284,7 +180,7 @@ class Analysis {
     return exchange.opcode == "shfl" && exchange.has_modifier("idx") &&
            std::holds_alternative<ptx::Identifier>(exchange.operands[0].value) &&
            seen_by_warps(of_operand(exchange.operands[2])) != Level::by_thread &&
-           literal(exchange, 3) == 31;
+           constants_.operand(exchange, 3) == 31;
   }
 
   Level of_result(const Instruction& instruction) const {
@@ -300,10 +196,10 @@ class Analysis {
     if (instruction.opcode == "mov" || instruction.opcode == "cvt") return level;
     if (keeps_place(instruction)) return level;
     if (instruction.opcode == "setp" && splits_between_warps(instruction)) return Level::by_warp;
-    if (instruction.opcode == "shr" && literal(instruction, 2).value_or(0) >= 5) {
+    if (instruction.opcode == "shr" && constants_.operand(instruction, 2).value_or(0) >= 5) {
       return Level::by_warp;
     }
-    if (instruction.opcode == "and" && literal(instruction, 2).value_or(1) % 32 == 0) {
+    if (instruction.opcode == "and" && constants_.operand(instruction, 2).value_or(1) % 32 == 0) {
       return Level::by_warp;
     }
     return Level::by_thread;
@@ -368,12 +264,12 @@ class Analysis {
   const Dim3 block_;
   const std::vector<bool>& taken_alike_;
   const Definitions definitions_;
+  const RegisterConstants constants_;
   const std::vector<size_t> post_dominators_;
   std::vector<Level> region_;
   std::map<std::string, size_t> numbers_;  // of registers, as they are met
   std::vector<Levels> at_entry_;           // of the nodes
   Levels levels_;                          // where pass() is
-  std::map<std::string, Known> constants_;
   bool changed_ = false;
 };
 
