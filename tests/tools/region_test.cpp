@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/explain/block_pattern.hpp"
+#include "tools/explain/access_picture.hpp"
 #include "tools/explain/words.hpp"
 
 namespace sluice::tools {

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/result.hpp"
+#include "dro/relations/relations.hpp"
 #include "runtime/check/footprint_claims.hpp"
+#include "tools/explain/block_sample.hpp"
 #include "tools/explain/region.hpp"
 
 namespace sluice::tools {
@@ -32,31 +32,13 @@ struct BlockPattern {
   bool less_elsewhere = false;
 };
 
-// Sharing is which other blocks touch a byte that `block` touches as well.
-struct Sharing {
-  bool none = false;      // no two blocks of the grid share a byte
-  bool everyone = false;  // every block touches the same bytes
-  std::vector<runtime::BlockIndex> others;
-  bool more = false;  // there are more than are listed
-};
+// fit_pattern() fits a box to a sample's blocks; nothing where none is linear in their indices. Of
+// the blocks that were not looked at it knows nothing: relation_of() is there to prove it.
+std::optional<BlockPattern> fit_pattern(const BlockSample& sample, const Dim3& grid,
+                                        const Pitches& pitches);
 
-// AccessPicture is all that is told of one access relation.
-struct AccessPicture {
-  runtime::BlockIndex block;  // the example: in the middle of the grid where that one does anything
-  // What it touches: its bytes one by one, unless they lie too far apart to be listed; how many
-  // they are, unless that is not known either; and the smallest box around them.
-  runtime::ByteRuns runs;
-  std::optional<uint64_t> bytes;
-  Box box;
-  Pitches pitches;  // of its rows
-  std::optional<BlockPattern> pattern;
-  Sharing sharing;
-  runtime::ByteRuns total;  // of all blocks; empty where that is too much to compute
-  bool nothing = false;     // no block touches anything
-};
-
-// picture_of() looks at a relation { B[x, y, z] -> A[o] } over the blocks of `grid`. An error where
-// the text is no such relation or isl gives up.
-Result<AccessPicture> picture_of(const std::string& relation, const Dim3& grid);
+// relation_of() is the pattern as a relation, so that isl can prove that it covers every block and
+// not only those that were looked at.
+isl::map relation_of(const dro::IslContext& context, const BlockPattern& pattern);
 
 }  // namespace sluice::tools

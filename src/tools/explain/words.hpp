@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "tools/explain/block_pattern.hpp"
+#include "tools/explain/access_picture.hpp"
 
 namespace sluice::tools {
 
