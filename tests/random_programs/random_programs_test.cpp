@@ -28,6 +28,9 @@ extern "C" const char* __tsan_default_suppressions() {
       // kernel that sets the flag is compiled without ThreadSanitizer.
       "race:sluice::hostcuda::perform\n"
       "race:sluice::random_programs::Machine::run_host_work\n"
+      // The kernel compiler is built without ThreadSanitizer, which therefore does not see that its
+      // tables and its cache are made before other threads use them.
+      "race:sluice::hostcuda::CompiledModule::block_code\n"
       // The thread locals of libraries that were opened later, as glibc frees them.
       "race:_dl_deallocate_tls\n";
 }
