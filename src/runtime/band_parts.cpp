@@ -1,6 +1,7 @@
 #include "runtime/band_parts.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace sluice::runtime {
@@ -14,17 +15,10 @@ namespace {
 
 // The first position from which on nothing is needed of the master's positions before `bound`.
 uint32_t first_beyond(const SweptNeeds& needs, uint32_t bound) {
-  uint32_t low = 0;
-  uint32_t high = needs.tasks();
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (needs.from(middle) >= bound) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+  const auto positions = std::views::iota(0U, needs.tasks());
+  const auto found = std::ranges::partition_point(
+      positions, [&](uint32_t position) { return needs.from(position) < bound; });
+  return static_cast<uint32_t>(found - positions.begin());
 }
 
 }  // namespace
@@ -69,13 +63,15 @@ void PartStarts::remove_last() {
   starts_.resize(starts_.size() - bases_.size());
 }
 
-double PartStarts::drift(uint32_t slot) const {
-  const double tasks = task_count(window_.slots[slot]);
-  const std::span<const uint32_t> found = starts(slot);
-  double most = 0;
+double PartStarts::drift(uint32_t slot, size_t part) const {
+  return starts(slot)[part] / static_cast<double>(task_count(window_.slots[slot])) - bases_[part];
+}
+
+double PartStarts::longest_drift(uint32_t slot) const {
+  double longest = 0;
   for (size_t part = 1; part < bases_.size(); ++part)
-    most = std::max(most, found[part] / tasks - bases_[part]);
-  return most;
+    longest = std::max(longest, drift(slot, part));
+  return longest;
 }
 
 std::vector<double> even_bases(uint32_t parts) {
@@ -94,9 +90,8 @@ std::vector<double> mean_drifts(const Window& window, const Band& band,
   std::vector<double> drifts(band.parts, 0);
   for (uint32_t slot = band.first; slot < band.end; ++slot) {
     starts.add(slot);
-    const double tasks = task_count(window.slots[slot]);
     for (uint32_t part = 1; part < band.parts; ++part)
-      drifts[part] += (starts.starts(slot)[part] / tasks - bases[part]) / (band.end - band.first);
+      drifts[part] += starts.drift(slot, part) / (band.end - band.first);
   }
   return drifts;
 }

@@ -38,8 +38,10 @@ class PartStarts {
   std::span<const uint32_t> starts(uint32_t slot) const {
     return std::span(starts_).subspan((slot - first_) * bases_.size(), bases_.size());
   }
-  // drift() is by how much of its sweep the slot's parts begin later than bases say, at most.
-  double drift(uint32_t slot) const;
+  // drift() is by how much of its sweep a part of the slot begins later than its base says.
+  double drift(uint32_t slot, size_t part) const;
+  // longest_drift() is the largest of the slot's parts.
+  double longest_drift(uint32_t slot) const;
 
  private:
   const megakernel::Window& window_;

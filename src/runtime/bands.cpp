@@ -86,7 +86,7 @@ class BandFinder {
   bool takes_parts(uint32_t slot) {
     if (parts_ == 1) return true;
     starts_->add(slot);
-    if (starts_->drift(slot) * parts_ <= longest_drift) return true;
+    if (starts_->longest_drift(slot) * parts_ <= longest_drift) return true;
     starts_->remove_last();
     return false;
   }
