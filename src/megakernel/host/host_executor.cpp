@@ -64,7 +64,6 @@ struct HostExecutor::State {
   template <class Ready>
   void await(Parking& place, const Ticket& ticket, Ready ready);
   void release(const LaunchSlot& slot, const Task& task);
-  void join(uint32_t worker);
   void note_sleep(std::chrono::nanoseconds time);
   void note_failure();
 
@@ -135,7 +134,7 @@ void HostExecutor::State::thread_main(uint32_t worker) {
       const std::lock_guard lock(mutex);
       if (!open) continue;
       ++joined;
-      join(worker);
+      clocks[worker] = ThreadClock::of_this_thread();
     }
     work(worker);
     {
@@ -268,11 +267,6 @@ void HostExecutor::State::await(Parking& place, const Ticket& ticket, Ready read
   }
 }
 
-// Under the lock.
-void HostExecutor::State::join(uint32_t worker) {
-  clocks[worker] = ThreadClock::of_this_thread();
-}
-
 void HostExecutor::State::note_sleep(std::chrono::nanoseconds time) {
   if (time < short_sleep || config.keeps_all_workers || alone.load(std::memory_order_relaxed))
     return;
@@ -332,7 +326,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
       state.slept = {};
       state.opened = Clock::now();
       std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
-      state.join(0);
+      state.clocks[0] = ThreadClock::of_this_thread();
     }
     state.opened_epoch.store(state.epoch);
     state.window_changed.notify();
