@@ -10,20 +10,29 @@ using namespace sluice::interpose;
 
 namespace {
 
-// While any stream is captured every launch goes to the driver as it is: which streams a capture
-// has spread to is the driver's knowledge.
+// While any stream is captured every launch goes to the driver as it is, after what is held back:
+// which streams a capture has spread to is the driver's knowledge.
 std::atomic<int> captures{0};
 
 const DriverCalls& driver() {
   return Shim::get().calls();
 }
 
+// Another thread may have seen no capture and hold a launch back when one has begun already: so
+// windows are closed before each launch that goes past them.
 sluice::runtime::Runtime* launching_runtime() {
-  return captures.load(std::memory_order_relaxed) == 0 ? Shim::get().runtime() : nullptr;
+  if (captures.load() == 0) return Shim::get().runtime();
+  flushed_runtime();
+  return nullptr;
 }
 
-CUresult begin_capture(CUresult result) {
-  if (result == CUDA_SUCCESS) captures.fetch_add(1);
+template <class Begin>
+CUresult begin_capture(Begin&& begin) {
+  const ErrnoGuard guard;
+  captures.fetch_add(1);
+  flushed_runtime();
+  const CUresult result = begin();
+  if (result != CUDA_SUCCESS) captures.fetch_sub(1);
   return result;
 }
 
@@ -119,11 +128,9 @@ extern "C" CUresult sluice_wrap_cuGraphLaunch_ptsz(CUgraphExec graph, CUstream s
 }
 
 // SLUICE_CAPTURE(symbol, (parameters), (arguments))
-#define SLUICE_CAPTURE(symbol, parameters, arguments)   \
-  extern "C" CUresult sluice_wrap_##symbol parameters { \
-    const ErrnoGuard guard;                             \
-    flushed_runtime();                                  \
-    return begin_capture(driver().symbol arguments);    \
+#define SLUICE_CAPTURE(symbol, parameters, arguments)                \
+  extern "C" CUresult sluice_wrap_##symbol parameters {              \
+    return begin_capture([&] { return driver().symbol arguments; }); \
   }
 SLUICE_CAPTURE(cuStreamBeginCapture, (CUstream stream), (stream))
 SLUICE_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Life{"two_contexts", "right\nright\n"}, Life{"many_threads", "right 1640\n"},
                     Life{"polled_flag", "seen, right\nseen, right\nseen, right\n"},
                     Life{"fault", told_of_fault}, Life{"fault_held_back", told_of_fault},
-                    Life{"capture", "right right\n"}),
+                    Life{"capture", "right right\n"}, Life{"capture_beside", "right 20\n"}),
     [](const auto& info) {
       std::string name = info.param.name;
       std::erase(name, '_');

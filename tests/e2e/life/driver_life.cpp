@@ -78,6 +78,7 @@ class Chain {
             "launch");
     }
   }
+  CUstream stream() const { return stream_; }
   bool is_right() const {
     std::vector<int> answer(count);
     check(cuStreamSynchronize(stream_), "cuStreamSynchronize");
@@ -269,6 +270,42 @@ int capture() {
   return 0;
 }
 
+// Launches of one thread while another captures: they stay in their order.
+int capture_beside() {
+  const Code code;
+  Chain chain(code.function("add_one"), new_stream());
+  CUcontext context = nullptr;
+  check(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+  std::atomic<int> captures{0};
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+    const CUstream stream = new_stream();
+    while (!ends) {
+      CUgraph graph = nullptr;
+      check(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
+      check(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+      check(cuGraphDestroy(graph), "cuGraphDestroy");
+      ++captures;
+    }
+  });
+  int right = 0;
+  for (int round = 0; round < 20; ++round) {
+    Gate gate(chain.stream());
+    for (int part = 0; part < 5; ++part) {
+      for (const int before = captures; captures == before;)
+        std::this_thread::yield();
+      chain.step(20);
+    }
+    gate.open();
+    right += chain.is_right() ? 1 : 0;
+  }
+  ends = true;
+  other.join();
+  std::printf("right %d\n", right);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
@@ -288,6 +325,7 @@ int main(int argument_count, char** arguments) {
   if (name == "fault") return fault(false);
   if (name == "fault_held_back") return fault(true);
   if (name == "capture") return capture();
+  if (name == "capture_beside") return capture_beside();
   std::printf("driver_life: no case '%s'\n", name.c_str());
   return 2;
 }
