@@ -2,7 +2,8 @@
 // synchronisations, the blocks of a launch, the streams and the threads. Each point runs by the CPU
 // device's own functions and by Sluice's in turn, in one process. Prints one JSON object.
 //
-//   growth [ROUNDS]    rounds of each point, 7 where not given; what is printed are medians
+//   growth [ROUNDS [AXIS]]    rounds of each point, 7 where not given; what is printed are medians.
+//                             AXIS: launches, blocks, streams or threads alone
 //
 // Three figures a launch: the time until all is done, the processor time of the threads that launch
 // (which a longer execution does not change), and by how much Sluice's run raised the process's
@@ -194,7 +195,9 @@ int main(int argument_count, char** arguments) {
   const Device plain(SLUICE_BENCH_DRIVER, ptx);
   const Device under(SLUICE_BENCH_SHIM, ptx);
   nlohmann::json axes;
+  const std::string only = argument_count > 2 ? arguments[2] : "";
   const auto add = [&](const char* axis, uint32_t value, const Shape& shape, uint32_t launches) {
+    if (!only.empty() && only != axis) return;
     std::cerr << "\rgrowth: " << axis << " " << value << "      " << std::flush;
     nlohmann::json point = measure(plain, under, shape, rounds, launches);
     point["value"] = value;

@@ -53,6 +53,10 @@ typedef struct SluiceHostDeviceTable {
   /* Says who hears of the accesses of traced code on the calling thread; null: nobody. The sink
    * must live until it is replaced. */
   void (*set_access_sink)(const SluiceAccessSink* sink);
+  /* As cuLaunchHostFunc, for a function that runs blocks: it counts as the device's work and takes
+   * a processor, where a function of the program gets a thread of its own since it may wait for
+   * anything. So it must not wait for other work of the device. Thread-safe. */
+  int (*run_in_order)(void* stream, void (*function)(void* data), void* data);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */

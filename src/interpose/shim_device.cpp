@@ -65,7 +65,8 @@ ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
   const void* table = nullptr;
   if (calls_.cuGetExportTable != nullptr &&
       calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {
-    table_ = static_cast<const SluiceHostDeviceTable*>(table);
+    const auto* found = static_cast<const SluiceHostDeviceTable*>(table);
+    if (found->size >= sizeof(SluiceHostDeviceTable)) table_ = found;
   }
 }
 
@@ -125,8 +126,9 @@ Result<runtime::VariablePlace> ShimDevice::variable(void* code, const char* name
 
 int ShimDevice::enqueue(void* stream, std::function<void()> work) {
   auto owned = std::make_unique<std::function<void()>>(std::move(work));
-  const CUresult result =
-      calls_.cuLaunchHostFunc(static_cast<CUstream>(stream), run_work, owned.get());
+  const int result = table_ != nullptr ? table_->run_in_order(stream, run_work, owned.get())
+                                       : calls_.cuLaunchHostFunc(static_cast<CUstream>(stream),
+                                                                 run_work, owned.get());
   if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
   return result;
 }

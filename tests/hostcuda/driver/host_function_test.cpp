@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "driver_fixture.hpp"
+#include "hostcuda/block_abi.h"
 
 namespace sluice::hostcuda {
 namespace {
@@ -104,6 +108,57 @@ TEST_F(HostFunctionTest, EveryOneOfManyRuns) {
   }
   EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
   EXPECT_EQ(count.load(), 1000);
+}
+
+const SluiceHostDeviceTable* private_table() {
+  const unsigned char uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
+  CUuuid id;
+  std::copy(uuid, uuid + 16, id.bytes);
+  const void* found = nullptr;
+  EXPECT_EQ(cuGetExportTable(&found, &id), CUDA_SUCCESS);
+  return static_cast<const SluiceHostDeviceTable*>(found);
+}
+
+TEST_F(HostFunctionTest, WhatRunsBlocksRunsInTheOrderOfItsStream) {
+  const SluiceHostDeviceTable* table = private_table();
+  std::vector<int> seen;
+  std::function<void()> look = [&] { seen.push_back(*reinterpret_cast<int*>(length_)); };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(append(i), CUDA_SUCCESS);
+    EXPECT_EQ(table->run_in_order(stream_, call, &look), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(log(), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(seen, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(table->run_in_order(stream_, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(table->run_in_order(&seen, call, &look), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// A window that ran as a function of the program would start a thread for each stream.
+TEST_F(HostFunctionTest, WhatRunsBlocksTakesAProcessorOfTheDevice) {
+  const SluiceHostDeviceTable* table = private_table();
+  int processors = 0;
+  ASSERT_EQ(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
+            CUDA_SUCCESS);
+  const int most = std::max(2, processors);
+  std::atomic<int> inside{0};
+  std::atomic<int> greatest{0};
+  std::function<void()> enter = [&] {
+    const int now = ++inside;
+    for (int known = greatest; known < now && !greatest.compare_exchange_weak(known, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --inside;
+  };
+  std::vector<CUstream> streams(static_cast<size_t>(4 * most));
+  for (CUstream& stream : streams) {
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    EXPECT_EQ(table->run_in_order(stream, call, &enter), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_GE(greatest.load(), 1);
+  EXPECT_LE(greatest.load(), most);
+  for (CUstream stream : streams)
+    EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
 }  // namespace

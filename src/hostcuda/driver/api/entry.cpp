@@ -8,6 +8,8 @@
 #include "hostcuda/block_abi.h"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
+#include "hostcuda/driver/graph/capture.hpp"
+#include "hostcuda/driver/stream/operation.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -97,8 +99,25 @@ int get_traced_block_code(void* function, const uint32_t block[3], uint32_t dyna
   return find_block_code(function, block, dynamic_shared_bytes, CodeVariant::traced, code);
 }
 
-constexpr SluiceHostDeviceTable host_device_table = {sizeof(SluiceHostDeviceTable), get_block_code,
-                                                     get_traced_block_code, set_access_sink};
+int run_in_order(void* handle, CUhostFn function, void* data) {
+  return with_stream(static_cast<CUstream>(handle),
+                     [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
+                       if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS)
+                         return error;
+                       return submit(
+                           driver, stream,
+                           std::make_shared<const BlocksOperation>(context, function, data));
+                     });
+}
+
+constexpr SluiceHostDeviceTable host_device_table = {
+    .size = sizeof(SluiceHostDeviceTable),
+    .get_block_code = get_block_code,
+    .get_traced_block_code = get_traced_block_code,
+    .set_access_sink = set_access_sink,
+    .run_in_order = run_in_order,
+};
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 
 }  // namespace

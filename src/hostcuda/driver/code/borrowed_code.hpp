@@ -14,7 +14,7 @@ void note_borrowed(const std::shared_ptr<Kernel>& kernel);
 
 // take_borrowed_fault() is the error of a thread that trapped or failed an assertion in borrowed
 // code since the last call, told in the log; CUDA_SUCCESS where none did. Who runs borrowed blocks
-// does so inside a host function of a stream, at whose end it is asked. Thread-safe.
+// does so inside a function in a stream's order, at whose end it is asked. Thread-safe.
 CUresult take_borrowed_fault();
 
 // fault_error() logs what ended a thread of the kernel and returns its error.

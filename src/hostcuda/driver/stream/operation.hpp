@@ -58,7 +58,7 @@ class FillOperation final : public Operation {
 
 // HostOperation calls a function of the program with the submitter's context current, so that it
 // can submit work itself.
-class HostOperation final : public Operation {
+class HostOperation : public Operation {
  public:
   HostOperation(Context& context, CUhostFn function, void* data)
       : context_(context), function_(function), data_(data) {}
@@ -72,6 +72,13 @@ class HostOperation final : public Operation {
   Context& context_;
   const CUhostFn function_;
   void* const data_;
+};
+
+// BlocksOperation calls a function that runs blocks, and so does what a launch would.
+class BlocksOperation final : public HostOperation {
+ public:
+  using HostOperation::HostOperation;
+  bool calls_the_program() const override { return false; }
 };
 
 // EventOperation reaches an event.
