@@ -12,9 +12,10 @@ namespace sluice::runtime {
 
 // HeldStream is what is known of a stream by its handle.
 struct HeldStream {
-  uint64_t number = 0;     // in the journal
-  LaunchWindow window;     // what is held back
-  size_t outstanding = 0;  // windows given to the device that have not ended
+  uint64_t number = 0;      // in the journal
+  LaunchWindow window;      // what is held back
+  LaunchWindow::Room room;  // what its last window took
+  size_t outstanding = 0;   // windows given to the device that have not ended
 };
 
 // HeldStreams finds streams by their handles. A HeldStream stays where it is. Not thread-safe.
@@ -32,6 +33,9 @@ class HeldStreams {
 
   // open() are those that hold launches, in no order; opened() and closed() keep it.
   const std::vector<HeldStream*>& open() const { return open_; }
+  bool any_open_but(const HeldStream& stream) const {
+    return open_.size() > 1 || (open_.size() == 1 && open_.front() != &stream);
+  }
   void opened(HeldStream& stream) { open_.push_back(&stream); }
   void closed(HeldStream& stream) { std::erase(open_, &stream); }
 

@@ -29,7 +29,7 @@ int Runtime::State::launch(const LaunchCall& call) {
   const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
   window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
   handed_over_ = false;
-  if (governor_) called_ = clock_();
+  called_ = governor_ && held_.open().empty() ? clock_() : 0;
   try {
     return launch_locked(call);
   } catch (...) {
@@ -218,7 +218,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
 
   if (way_ == Governor::Way::plain) return give_plainly(call, *function.kernel, code);
   HeldStream& stream = *stream_;
-  if (!held_.open().empty()) close_related(stream, is_default_stream(call.stream));
+  if (held_.any_open_but(stream)) close_related(stream, is_default_stream(call.stream));
   hold(stream, call, number, function, code);
   // A new stream's handle may be wrong; submitting at once lets the driver say so to this call.
   // Only what follows work of its own stream is held back: that work must end first in any case,
@@ -232,7 +232,7 @@ void Runtime::State::hold(HeldStream& stream, const LaunchCall& call, dro::Launc
                           const Function& function, const BlockCode& code) {
   LaunchWindow& window = stream.window;
   if (window.empty()) {
-    window = LaunchWindow(call.stream, number);
+    window = LaunchWindow(call.stream, number, stream.room);
     held_.opened(stream);
   }
   window.append(call, code.code, parameters_, touched_);
@@ -241,7 +241,7 @@ void Runtime::State::hold(HeldStream& stream, const LaunchCall& call, dro::Launc
   window.measure(code.cost);
   if (governor_) {
     LaunchWindow::Called& called = window.called();
-    if (window.size() == 1) called = {called_, {.round = governor_->round()}};
+    if (window.size() == 1) called = {time_of_call(), {.round = governor_->round()}};
     ++called.sample.launches;
     called.sample.work += work_of(*function.kernel, code, call);
   }

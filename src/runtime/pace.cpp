@@ -20,12 +20,13 @@ uint64_t Runtime::State::work_of(Kernel& kernel, const BlockCode& code,
 int Runtime::State::give_plainly(const LaunchCall& call, Kernel& kernel, const BlockCode& code) {
   close_windows();
   if (plain_.sample.round != governor_->round() || plain_.sample.launches == 0) {
+    called_ = time_of_call();
     plain_ = {called_, {.round = governor_->round()}};
     following_ = 0;
   }
   ++plain_.sample.launches;
   plain_.sample.work += work_of(kernel, code, call);
-  following_ += clock_() - called_;
+  following_ += clock_() - time_of_call();
   handed_over_ = true;
   const int result = device_.launch(call);
   if (result != 0 || plain_.sample.launches < governor_->sample_launches()) return result;

@@ -1,12 +1,23 @@
 // What was found of a kernel's last launches, for those that come again.
+#include <cstring>
+
 #include "runtime/state.hpp"
 
 namespace sluice::runtime {
 
+namespace {
+
+// std::vector compares these bytes one by one.
+bool are_equal(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+}  // namespace
+
 // A program launches a kernel again with the same arguments, or with those of a few launches ago.
 bool Runtime::State::recall(const LaunchCall& call, const Function& function) {
   for (const RecentLaunch& recent : function.recent) {
-    if (recent.memory_changes != memory_changes_ || recent.parameters != parameters_ ||
+    if (recent.memory_changes != memory_changes_ || !are_equal(recent.parameters, parameters_) ||
         recent.grid != call.grid || recent.block != call.block ||
         recent.dynamic_shared_bytes != call.dynamic_shared_bytes ||
         !tracker_.has_footprint(recent.footprint->id)) {

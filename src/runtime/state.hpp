@@ -97,6 +97,7 @@ class Runtime::State {
   int give_plainly(const LaunchCall& call, Kernel& kernel, const BlockCode& code);
   void plain_done(const LaunchWindow::Called& called, HeldStream& stream);
   void judge(Governor::Way way, const LaunchWindow::Called& called);
+  int64_t time_of_call() const { return called_ != 0 ? called_ : clock_(); }
   void find_stream(void* stream);
   void describe(const LaunchCall& call, const std::string& kernel, const std::string& reason);
   void tell(Kernel& kernel, const std::string& reason);
@@ -163,7 +164,9 @@ class Runtime::State {
   std::vector<dro::Dependence> dependences_;
   const CachedFootprint* footprint_ = nullptr;
   std::string reason_;
-  int64_t called_ = 0;  // when the program called it; only where governor_ asks
+  // When the program called it; 0 where nobody asks for that: for the governor a window begins when
+  // its first launch is called.
+  int64_t called_ = 0;
   Governor::Way way_ = Governor::Way::tasks;
 
   FollowingBudget::Limits following_limits_;

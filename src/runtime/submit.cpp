@@ -39,6 +39,7 @@ int Runtime::State::submit(HeldStream& stream) {
   const std::shared_ptr<PlannedWindow> planned = planner_.plan(stream.window);
   held_.closed(stream);
   const size_t launches = planned->held.size();
+  stream.room = planned->held.room();
   ++stream.outstanding;
   ++outstanding_windows_;
   outstanding_launches_ += launches;

@@ -6,6 +6,18 @@
 
 namespace sluice::runtime {
 
+LaunchWindow::Room LaunchWindow::room() const {
+  return {launches_.size(), dependences_.size(), touched_.size(), parameters_.size()};
+}
+
+LaunchWindow::LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room)
+    : stream_(stream), first_(first) {
+  launches_.reserve(room.launches);
+  dependences_.reserve(room.dependences);
+  touched_.reserve(room.touched);
+  parameters_.reserve(room.parameter_bytes);
+}
+
 void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
                           std::span<const std::byte> parameters,
                           std::span<const TouchedBuffer> touched) {
@@ -14,15 +26,17 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
   parameters_.resize(first);
   parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
   touched_.insert(touched_.end(), touched.begin(), touched.end());
-  launches_.push_back({.number = launches_.empty() ? first_ : launches_.back().number + 1,
-                       .function = call.function,
-                       .grid = call.grid,
-                       .block = call.block,
-                       .dynamic_shared_bytes = call.dynamic_shared_bytes,
-                       .code = code,
-                       .first_parameter_byte = first,
-                       .parameter_bytes = parameters.size(),
-                       .touched_count = static_cast<uint32_t>(touched.size())});
+  const dro::LaunchNumber number = launches_.empty() ? first_ : launches_.back().number + 1;
+  HeldLaunch& launch = launches_.emplace_back();
+  launch.number = number;
+  launch.function = call.function;
+  launch.grid = call.grid;
+  launch.block = call.block;
+  launch.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  launch.code = code;
+  launch.first_parameter_byte = first;
+  launch.parameter_bytes = parameters.size();
+  launch.touched_count = static_cast<uint32_t>(touched.size());
 }
 
 void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {

@@ -50,7 +50,18 @@ struct HeldDependence {
 class LaunchWindow {
  public:
   LaunchWindow() = default;
+  // Room is how much a window holds. The next one of its stream is likely to hold as much; more
+  // room than that would be kept by many small windows at once.
+  struct Room {
+    size_t launches = 0;
+    size_t dependences = 0;
+    size_t touched = 0;
+    size_t parameter_bytes = 0;
+  };
+
   LaunchWindow(void* stream, dro::LaunchNumber first) : stream_(stream), first_(first) {}
+  LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room);
+  Room room() const;
 
   // append() takes a launch and copies its arguments; its number is one more than the last one's.
   // skip_to() makes it a larger one. depend_on() makes the launch appended last wait for `master`,

@@ -67,6 +67,7 @@ struct JournalWriter::State {
   JournalBatch::LaunchHead next_launch;           // as describe_launch() left it
   std::vector<JournalBatch::LaunchHead> in_full;  // by interned launch: as it was last added
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> text_ids = {{"", 0}};
+  const std::pair<const std::string, uint32_t>* last_text = nullptr;  // of text_ids
   bool asleep = false;  // the writer, until it is woken
   int flushing = 0;     // flush() calls that wait
   bool writing = false;
@@ -88,8 +89,14 @@ void JournalWriter::State::append(Add&& add) {
 
 // text_id() numbers a text and hands new ones to the writer.
 uint32_t JournalWriter::State::text_id(std::string_view text) {
+  // A program launches a kernel many times in a row, or says nothing.
+  if (text.empty()) return 0;
+  if (last_text != nullptr && last_text->first == text) return last_text->second;
   const auto known = text_ids.find(text);
-  if (known != text_ids.end()) return known->second;
+  if (known != text_ids.end()) {
+    last_text = &*known;
+    return known->second;
+  }
   const auto id = static_cast<uint32_t>(text_ids.size());
   text_ids.emplace(text, id);
   waiting.add_text(std::string(text));
