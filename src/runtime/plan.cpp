@@ -40,10 +40,6 @@ uint64_t distinct_bytes(std::span<const TouchedBuffer> touched) {
   return bytes;
 }
 
-bool lacks_cost(const HeldLaunch& launch) {
-  return launch.cost != nullptr && launch.cost->nanoseconds() == 0;
-}
-
 // computes() holds where blocks touch so few bytes in the time they take that a cache brings them
 // nothing which memory could not.
 bool computes(std::span<const HeldLaunch> launches, std::span<const TouchedBuffer> touched) {
@@ -91,39 +87,13 @@ uint64_t band_cache_bytes(uint64_t last_level) {
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 
-std::shared_ptr<PlannedWindow> Planner::plan(LaunchWindow& window) {
-  auto planned = std::make_shared<PlannedWindow>();
-  // The parameter blocks stay where they are when the window that owns them moves.
-  planned->held = std::exchange(window, {});
-  try {
-    make_tables(*planned);
-  } catch (...) {
-    window = std::exchange(planned->held, {});
-    throw;
-  }
-  return planned;
-}
-
 uint32_t Planner::task_size(const HeldLaunch& launch) const {
   return blocks_per_task(launch.grid, launch.block, limits_,
                          launch.cost == nullptr ? 0 : launch.cost->nanoseconds());
 }
 
-void Planner::plan_again(PlannedWindow& window) {
-  const auto unmeasured = std::ranges::count_if(window.held.launches(), lacks_cost);
-  if (static_cast<size_t>(unmeasured) == window.unmeasured) return;
-  PlannedWindow fresh;
-  fresh.held = std::exchange(window.held, {});
-  try {
-    make_tables(fresh);
-  } catch (...) {
-    window.held = std::exchange(fresh.held, {});
-    throw;
-  }
-  window = std::move(fresh);
-}
-
-void Planner::make_tables(PlannedWindow& planned) {
+void Planner::plan(PlannedWindow& planned) {
+  const std::lock_guard lock(mutex_);
   const LaunchWindow& held = planned.held;
   planned.launches.reserve(held.size());
   megakernel::Window& tables = planned.tables;
@@ -144,7 +114,6 @@ void Planner::make_tables(PlannedWindow& planned) {
     slot.launch = &planned.launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
     slot.cost = launch.cost;
-    planned.unmeasured += limits_.measures_blocks && lacks_cost(launch) ? 1 : 0;
     slot.blocks_per_task = task_size(launch);
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "megakernel/layout.hpp"
@@ -12,33 +12,28 @@
 
 namespace sluice::runtime {
 
-// PlannedWindow owns a closed window and its tables.
+// PlannedWindow owns a closed window and its tables, which are empty until it is planned.
 struct PlannedWindow {
   LaunchWindow held;
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
   std::vector<Band> bands;
-  size_t unmeasured = 0;  // launches whose blocks were to be measured yet
 };
 
 // Planner plans windows for one machine. It remembers what it read from edge tables, which must
-// outlive it. Not thread-safe.
+// outlive it. Thread-safe: of several windows one is planned at a time.
 class Planner {
  public:
   explicit Planner(const OrderLimits& limits) : limits_(limits) {}
 
-  // plan() cuts the launches into tasks and orders them. It leaves `window` empty, or as it was
-  // where it throws std::bad_alloc.
-  std::shared_ptr<PlannedWindow> plan(LaunchWindow& window);
-
-  // plan_again() gives a window that nobody has begun new tables, where blocks have been measured
-  // since. It leaves it as it was where it throws.
-  void plan_again(PlannedWindow& window);
+  // plan() cuts the launches of a closed window into tasks and orders them, by what blocks cost as
+  // far as that is known by now. Throws std::bad_alloc; such a window cannot be planned again.
+  void plan(PlannedWindow& window);
 
  private:
-  void make_tables(PlannedWindow& planned);
   uint32_t task_size(const HeldLaunch& launch) const;
 
+  std::mutex mutex_;  // guards what follows
   OrderLimits limits_;
   TaskNeedsCache needs_;
 };

@@ -111,9 +111,8 @@ class Runtime::State {
   void close(HeldStream& stream);
   void close_windows();
   void close_related(const HeldStream& stream, bool is_default);
-  int hand_over(const std::shared_ptr<PlannedWindow>& planned, HeldStream& stream);
-  void run_window(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream);
-  void plan_again(PlannedWindow& window) noexcept;
+  int hand_over(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream);
+  void run_window(PlannedWindow& window, HeldStream& stream);
   void run_timed(const PlannedWindow& window);
   void window_done(const LaunchWindow& window, HeldStream& stream, bool failed);
   void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);
@@ -130,7 +129,7 @@ class Runtime::State {
   const std::unique_ptr<RaceCheck> races_;  // null: races are not checked
   int64_t (*const clock_)();
 
-  std::mutex mutex_;  // guards all that follows but executors_
+  std::mutex mutex_;  // guards all that follows but executors_ and planner_
   std::condition_variable window_ended_;
   std::unique_ptr<dro::JournalWriter> journal_;  // null: none. Outlives tracker_.
   dro::WarningLog warnings_;                     // for a tracker without a journal
@@ -177,7 +176,7 @@ class Runtime::State {
   std::string aside_reason_;
 
   ExecutorPool executors_;
-  Planner planner_;  // guarded by mutex_
+  Planner planner_;
 };
 
 }  // namespace sluice::runtime

@@ -36,16 +36,17 @@ std::string what_was_thrown() {
 
 int Runtime::State::submit(HeldStream& stream) {
   if (stream.window.empty()) return 0;
-  const std::shared_ptr<PlannedWindow> planned = planner_.plan(stream.window);
+  const auto window = std::make_shared<PlannedWindow>();
+  window->held = std::exchange(stream.window, {});
   held_.closed(stream);
-  const size_t launches = planned->held.size();
-  stream.room = planned->held.room();
+  const size_t launches = window->held.size();
+  stream.room = window->held.room();
   ++stream.outstanding;
   ++outstanding_windows_;
   outstanding_launches_ += launches;
   int result = out_of_memory;
   try {
-    result = hand_over(planned, stream);
+    result = hand_over(window, stream);
   } catch (const std::bad_alloc&) {
     // The launches are still here, and may go on without a window.
   }
@@ -54,20 +55,21 @@ int Runtime::State::submit(HeldStream& stream) {
   --outstanding_windows_;
   outstanding_launches_ -= launches;
   // Where the device has failed it refuses launches as well, and the program is told that.
-  if (const int plainly = launch_plainly(planned->held, device_)) return plainly;
+  if (const int plainly = launch_plainly(window->held, device_)) return plainly;
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
                result);
   return 0;
 }
 
-int Runtime::State::hand_over(const std::shared_ptr<PlannedWindow>& planned, HeldStream& stream) {
+int Runtime::State::hand_over(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream) {
   if (backend_ == nullptr) {
-    return device_.enqueue(planned->held.stream(),
-                           [this, planned, &stream] { run_window(planned, stream); });
+    return device_.enqueue(window->held.stream(),
+                           [this, window, &stream] { run_window(*window, stream); });
   }
+  planner_.plan(*window);
   return backend_->submit(
-      planned->held.stream(), {planned, &planned->tables},
-      [this, planned, &stream](int error) { window_done(planned->held, stream, error != 0); });
+      window->held.stream(), {window, &window->tables},
+      [this, window, &stream](int error) { window_done(window->held, stream, error != 0); });
 }
 
 void Runtime::State::close(HeldStream& stream) {
@@ -95,34 +97,22 @@ void Runtime::State::close_related(const HeldStream& stream, bool is_default) {
   }
 }
 
-// On a thread of the device, in the order of the window's stream.
-void Runtime::State::run_window(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream) {
+// On a thread of the device, in the order of the window's stream. Planning it only here costs the
+// program's thread nothing, and the windows before have measured what blocks cost.
+void Runtime::State::run_window(PlannedWindow& window, HeldStream& stream) {
   bool failed = false;
   ++running_windows_;
-  if (window->unmeasured != 0) plan_again(*window);
   try {
+    planner_.plan(window);
     if (times_tasks_) {
-      run_timed(*window);
+      run_timed(window);
     } else {
-      executors_.run(window->tables);
+      executors_.run(window.tables);
     }
   } catch (...) {
     failed = true;
   }
-  window_done(window->held, stream, failed);
-}
-
-// The windows before may have measured what this one was planned without. Where a program gives all
-// its launches at once, most are planned before the first has run.
-void Runtime::State::plan_again(PlannedWindow& window) noexcept {
-  const Lock lock(mutex_);
-  try {
-    planner_.plan_again(window);
-  } catch (const std::bad_alloc&) {
-    // The first plan is as right.
-  } catch (...) {
-    turn_off_locked();
-  }
+  window_done(window.held, stream, failed);
 }
 
 void Runtime::State::run_timed(const PlannedWindow& window) {

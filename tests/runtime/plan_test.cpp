@@ -79,9 +79,9 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
     if (i > 0) window.depend_on(39U + i, table);
     if (i > 4) window.depend_on(41, table);
   }
-  const auto planned = Planner({.workers = 3}).plan(window);
-  EXPECT_TRUE(window.empty());
-  const megakernel::Window& tables = planned->tables;
+  PlannedWindow planned{.held = std::move(window)};
+  Planner({.workers = 3}).plan(planned);
+  const megakernel::Window& tables = planned.tables;
   const Status valid = megakernel::validate(tables);
   ASSERT_TRUE(valid) << valid.error().line();
   ASSERT_EQ(tables.slots.size(), 10U);
@@ -106,33 +106,23 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
   }
 }
 
-TEST(Plan, IsMadeAgainWhereBlocksTurnedOutToWantOtherTasks) {
+TEST(Plan, CutsByWhatBlocksCostWhenItIsMade) {
   const LaunchCall call{.grid = {32, 1, 1}, .block = {256, 1, 1}};
-  const dro::EdgeTable table = megakernel::testing::cross_table(call.grid);
   megakernel::BlockCost cost;
-  LaunchWindow window(nullptr, 1);
-  for (uint32_t i = 0; i < 4; ++i) {
-    window.append(call, {unused, 0}, std::vector<std::byte>(8, std::byte{7}));
-    window.measure(&cost);
-    if (i > 0) window.depend_on(i, table);
-  }
   Planner planner({.workers = 2, .measures_blocks = true});
-  const auto planned = planner.plan(window);
-  EXPECT_EQ(planned->unmeasured, 4U);
-  EXPECT_EQ(planned->tables.tasks.size(), 64U);
-  cost.note(std::chrono::milliseconds(3), 1);
-  planner.plan_again(*planned);
-  EXPECT_EQ(planned->unmeasured, 0U);
-  EXPECT_EQ(planned->held.size(), 4U);
-  EXPECT_EQ(planned->tables.tasks.size(), 128U);
-  const Status valid = megakernel::validate(planned->tables);
-  ASSERT_TRUE(valid) << valid.error().line();
-  EXPECT_EQ(*static_cast<const uint8_t*>(planned->tables.slots[3].launch->parameters), 7U);
+  for (const size_t tasks : {16U, 32U}) {
+    PlannedWindow window{.held = LaunchWindow(nullptr, 1)};
+    window.held.append(call, {unused, 0}, {});
+    window.held.measure(&cost);
+    if (tasks == 32U) cost.note(std::chrono::milliseconds(3), 1);
+    planner.plan(window);
+    EXPECT_EQ(window.tables.tasks.size(), tasks);
+  }
 }
 
 // chain() is a window of launches that each step from one of two buffers to the other.
-LaunchWindow chain(uint64_t buffer_bytes, const dro::EdgeTable& table,
-                   megakernel::BlockCost* cost = nullptr) {
+PlannedWindow chain(uint64_t buffer_bytes, const dro::EdgeTable& table,
+                    megakernel::BlockCost* cost = nullptr) {
   LaunchWindow window(nullptr, 1);
   const TouchedBuffer touched[] = {{1, buffer_bytes}, {2, buffer_bytes}};
   const LaunchCall call{.grid = table.slave_grid, .block = {32, 8, 1}};
@@ -141,15 +131,15 @@ LaunchWindow chain(uint64_t buffer_bytes, const dro::EdgeTable& table,
     window.measure(cost);
     if (i > 0) window.depend_on(i, table);
   }
-  return window;
+  return {.held = std::move(window)};
 }
 
 TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
   const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
-  LaunchWindow window = chain(1000, table);
+  PlannedWindow window = chain(1000, table);
   const OrderLimits limits{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
-  const auto planned = Planner(limits).plan(window);
-  const megakernel::Window& tables = planned->tables;
+  Planner(limits).plan(window);
+  const megakernel::Window& tables = window.tables;
   const Status valid = megakernel::validate(tables);
   ASSERT_TRUE(valid) << valid.error().line();
   ASSERT_EQ(tables.lane_ends.size(), 2U);
@@ -167,16 +157,18 @@ TEST(Plan, SweepsLaunchesOneAfterAnotherWhoseBlocksHardlyTouchMemory) {
   for (const bool computes : {false, true}) {
     megakernel::BlockCost cost;
     cost.note(std::chrono::nanoseconds(computes ? 40'000 : 4'000), 1);  // 256 blocks a launch
-    LaunchWindow window = chain(1'000'000, table, &cost);
-    EXPECT_EQ(Planner(limits).plan(window)->bands.size(), computes ? 6U : 1U);
+    PlannedWindow window = chain(1'000'000, table, &cost);
+    Planner(limits).plan(window);
+    EXPECT_EQ(window.bands.size(), computes ? 6U : 1U);
   }
 }
 
 TEST(Plan, LetsWorkersShareOneLaneWhereTheBuffersDoNotFit) {
   const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
-  LaunchWindow window = chain(1001, table);
+  PlannedWindow window = chain(1001, table);
   const OrderLimits limits{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
-  EXPECT_TRUE(Planner(limits).plan(window)->tables.lane_ends.empty());
+  Planner(limits).plan(window);
+  EXPECT_TRUE(window.tables.lane_ends.empty());
 }
 
 }  // namespace
