@@ -47,8 +47,9 @@ class LiveLaunches {
     buffers_[slot] = {};
   }
 
-  // clear() forgets all accesses; the buffers stay.
+  // clear() forgets all accesses; the buffers stay. It costs nothing where none came since the last.
   void clear() {
+    if (std::exchange(is_clear_, true)) return;
     for (Buffer& buffer : buffers_)
       buffer.index = {};
     groups_.clear();
@@ -117,6 +118,7 @@ class LiveLaunches {
     if (groups_.size() <= state) groups_.resize(state + 1);
     Group& group = groups_[state];
     if (!group.places.empty()) return group;
+    is_clear_ = false;
     for (const BufferPlace& place : places) {
       if (buffers_[place.slot].id != place.buffer) continue;  // it was freed
       buffers_[place.slot].index.insert(state, place.hull);
@@ -136,6 +138,7 @@ class LiveLaunches {
 
   std::vector<Buffer> buffers_;  // by BufferSlot
   std::vector<Group> groups_;    // by StateId
+  bool is_clear_ = true;         // no state is in an index
   uint64_t round_ = 0;
 };
 
