@@ -206,7 +206,7 @@ int main(int argument_count, char** arguments) {
   for (const uint32_t launches : {10U, 100U, 1000U, 10'000U, 100'000U})
     add("launches", launches, {.launches = launches}, std::max(2000U, launches));
   for (const uint32_t blocks : {1U, 10U, 100U, 1000U, 10'000U, 100'000U, 1'000'000U})
-    add("blocks", blocks, {.launches = 20, .blocks = blocks}, 2'000'000 / blocks < 20 ? 20 : 2000);
+    add("blocks", blocks, {.launches = 100, .blocks = blocks}, blocks < 100'000 ? 2000 : 100);
   for (const uint32_t streams : {1U, 2U, 4U, 8U, 16U, 32U, 64U})
     add("streams", streams, {.launches = 1024, .streams = streams}, 4096);
   for (const uint32_t threads : {1U, 2U, 4U, 8U, 16U})
