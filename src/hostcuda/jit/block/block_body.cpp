@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "hostcuda/jit/block/row_threads.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
 
@@ -113,6 +114,9 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   }
   regions.merges_rows = regions.points.empty() && is_independent_of_blocks(function);
   regions.locals = find_locals(function);
+  regions.has_row_threads = regions.merges_rows && plan.structured && regions.branches.empty() &&
+                            regions.locals.empty() &&
+                            number_threads_by_row(function, context.block);
   regions.live = keep_live_values(function, entries, uniformity);
 
   BodyFrame frame(thread, context);

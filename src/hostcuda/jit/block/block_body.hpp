@@ -28,6 +28,7 @@ struct KernelRegions {
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
   bool merges_rows = false;
+  bool has_row_threads = false;  // merged blocks are one row of threads
   LiveValues live;
   std::vector<llvm::AllocaInst*> locals;
 };

@@ -15,6 +15,9 @@ using namespace llvm;
 
 namespace {
 
+// So that the threads of a row are counted in 31 bits.
+constexpr uint32_t most_merged_blocks = 1U << 20U;
+
 FunctionType* block_function_type(LLVMContext& context) {
   Type* pointer = PointerType::get(context, 0);
   Type* i32 = Type::getInt32Ty(context);
@@ -86,6 +89,7 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   Value* step = ir.getInt32(1);
   if (body.merges_rows) {
     step = ir.CreateBinaryIntrinsic(Intrinsic::umin, left, ir.CreateSub(extents[0], x));
+    step = ir.CreateBinaryIntrinsic(Intrinsic::umin, step, ir.getInt32(most_merged_blocks));
   }
   ir.CreateCall(body.function, {launch, scratch, shared, origin, x, y, z, step});
   Value* next_x = ir.CreateAdd(x, step);

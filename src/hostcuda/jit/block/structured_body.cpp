@@ -98,7 +98,8 @@ class StructuredEmitter {
     }
     const RegionSlots slots = kept_.enter(entry, blocks, start, map);
     const ThreadLoops loops = open_thread_loops(
-        start, frame_.context.block, regions_.merges_rows ? frame_.block_count() : nullptr);
+        start, frame_.context.block, regions_.merges_rows ? frame_.block_count() : nullptr,
+        regions_.has_row_threads);
     frame_.map_arguments(map, loops);
 
     IRBuilder<> ir(loops.body);

@@ -47,14 +47,19 @@ class LoopNest {
  public:
   LoopNest(BasicBlock* before, const Dim3& block) : ir_(before), block_(block) {}
 
-  ThreadLoops open(Value* block_count) {
+  ThreadLoops open(Value* block_count, bool one_row) {
     LLVMContext& context = ir_.getContext();
     function_ = ir_.GetInsertBlock()->getParent();
     loops_.access_group = MDNode::getDistinct(context, {});
     loops_.tid[2] = enter(ir_.getInt32(block_.z), "z");
     loops_.tid[1] = enter(ir_.getInt32(block_.y), "y");
-    if (block_count) loops_.block = enter(block_count, "block");
-    loops_.tid[0] = enter(ir_.getInt32(block_.x), "x");
+    Value* threads = ir_.getInt32(block_.x);
+    if (one_row) {
+      threads = ir_.CreateMul(block_count, threads, "row", true, true);
+    } else if (block_count) {
+      loops_.block = enter(block_count, "block");
+    }
+    loops_.tid[0] = enter(threads, "x");
     loops_.linear = linear_thread();
     loops_.body = BasicBlock::Create(context, "thread.body", function_);
     ir_.CreateBr(loops_.body);
@@ -123,8 +128,9 @@ class LoopNest {
 
 }  // namespace
 
-ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* block_count) {
-  return LoopNest(before, block).open(block_count);
+ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* block_count,
+                              bool one_row) {
+  return LoopNest(before, block).open(block_count, one_row);
 }
 
 }  // namespace sluice::hostcuda::jit

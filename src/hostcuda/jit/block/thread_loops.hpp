@@ -16,8 +16,9 @@ struct ThreadLoops {
   llvm::BasicBlock* body = nullptr;
   llvm::BasicBlock* latch = nullptr;
   llvm::BasicBlock* done = nullptr;
-  llvm::Value* tid[3] = {};       // i32
-  llvm::Value* block = nullptr;   // i32: which of the neighbouring blocks; null where there is one
+  llvm::Value* tid[3] = {};  // i32
+  llvm::Value* block =
+      nullptr;  // i32: which of the neighbouring blocks; null where there is one loop
   llvm::Value* linear = nullptr;  // i64: tid.x + ntid.x * (tid.y + ntid.y * tid.z)
   llvm::MDNode* access_group = nullptr;
 };
@@ -26,8 +27,10 @@ struct ThreadLoops {
 // `block_count` (i32, at least 1) it runs that many neighbouring blocks as one, their loop around
 // the one over x: a row of threads then goes through memory in one sweep. The loops say that
 // the accesses in `access_group` of different threads are independent: between two barriers CUDA
-// orders no thread's plain access before another's.
+// orders no thread's plain access before another's. With `one_row` those blocks have a single loop
+// over x, in which tid[0] counts on from block to block (row_threads.hpp); `linear` then means
+// nothing.
 ThreadLoops open_thread_loops(llvm::BasicBlock* before, const Dim3& block,
-                              llvm::Value* block_count = nullptr);
+                              llvm::Value* block_count = nullptr, bool one_row = false);
 
 }  // namespace sluice::hostcuda::jit
