@@ -113,6 +113,7 @@ class Runtime::State {
   void close_related(const HeldStream& stream, bool is_default);
   int hand_over(const std::shared_ptr<PlannedWindow>& window, HeldStream& stream);
   void run_window(PlannedWindow& window, HeldStream& stream);
+  bool plan(PlannedWindow& window) noexcept;
   void run_timed(const PlannedWindow& window);
   void window_done(const LaunchWindow& window, HeldStream& stream, bool failed);
   void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);

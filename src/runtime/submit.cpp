@@ -49,6 +49,8 @@ int Runtime::State::submit(HeldStream& stream) {
     result = hand_over(window, stream);
   } catch (const std::bad_alloc&) {
     // The launches are still here, and may go on without a window.
+  } catch (...) {
+    turn_off_locked();
   }
   if (result == 0) return 0;
   --stream.outstanding;
@@ -103,8 +105,9 @@ void Runtime::State::run_window(PlannedWindow& window, HeldStream& stream) {
   bool failed = false;
   ++running_windows_;
   try {
-    planner_.plan(window);
-    if (times_tasks_) {
+    if (!plan(window)) {
+      run_one_by_one(window.held);
+    } else if (times_tasks_) {
       run_timed(window);
     } else {
       executors_.run(window.tables);
@@ -113,6 +116,19 @@ void Runtime::State::run_window(PlannedWindow& window, HeldStream& stream) {
     failed = true;
   }
   window_done(window.held, stream, failed);
+}
+
+// plan() is false where the window has no tables.
+bool Runtime::State::plan(PlannedWindow& window) noexcept {
+  try {
+    planner_.plan(window);
+    return true;
+  } catch (const std::bad_alloc&) {
+    // Without tables the launches are as right, and need less memory.
+  } catch (...) {
+    turn_off();
+  }
+  return false;
 }
 
 void Runtime::State::run_timed(const PlannedWindow& window) {

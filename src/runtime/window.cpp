@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "megakernel/host/scratch.hpp"
 
 namespace sluice::runtime {
 
@@ -76,6 +77,23 @@ int launch_plainly(const LaunchWindow& window, Device& device) {
     if (first_error == 0) first_error = result;
   }
   return first_error;
+}
+
+void run_one_by_one(const LaunchWindow& window) {
+  megakernel::Scratch scratch;
+  for (const HeldLaunch& launch : window.launches()) {
+    const SluiceBlockLaunch blocks = {window.parameters(launch),
+                                      {launch.grid.x, launch.grid.y, launch.grid.z},
+                                      launch.dynamic_shared_bytes,
+                                      0};
+    const auto count = static_cast<uint32_t>(launch.grid.count());
+    void* memory = scratch.reserve(launch.code.scratch_bytes);
+    if (launch.runner != nullptr) {
+      launch.runner->run(launch.code, blocks, 0, count, memory);
+    } else {
+      launch.code.function(&blocks, 0, count, memory);
+    }
+  }
 }
 
 }  // namespace sluice::runtime

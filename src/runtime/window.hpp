@@ -122,4 +122,8 @@ class LaunchWindow {
 // Returns the first error.
 int launch_plainly(const LaunchWindow& window, Device& device);
 
+// run_one_by_one() runs the blocks of all launches on the calling thread, in program order. Throws
+// what a block throws, and std::bad_alloc where there is no memory for a block's shared memory.
+void run_one_by_one(const LaunchWindow& window);
+
 }  // namespace sluice::runtime
