@@ -211,13 +211,13 @@ void Engine::complete_first(StreamQueue& queue) {
 }
 
 void Engine::publish_completion() {
-  // A waiter counts itself before it looks for the last time, so either it sees this completion or
+  // A sleeper counts itself before it looks for the last time, so either it sees this completion or
   // it is seen here.
-  if (waiters_.load() == 0) return;
-  {
-    const std::lock_guard lock(completion_mutex_);
+  if (sleeper_count_.load() == 0) return;
+  const std::lock_guard lock(completion_mutex_);
+  for (Sleeper* sleeper : sleepers_) {
+    if (all_done(sleeper->tickets)) sleeper->all_done.notify_one();
   }
-  work_completed_.notify_all();
 }
 
 std::vector<Ticket> Engine::before(const std::shared_ptr<StreamQueue>& queue) {
@@ -253,10 +253,13 @@ CUresult Engine::wait(const std::vector<Ticket>& tickets) {
 }
 
 void Engine::sleep_until_done(const std::vector<Ticket>& tickets) {
+  Sleeper self{tickets, {}};
   Lock lock(completion_mutex_);
-  waiters_.fetch_add(1);
-  work_completed_.wait(lock, [&] { return all_done(tickets); });
-  waiters_.fetch_sub(1);
+  sleepers_.push_back(&self);
+  sleeper_count_.fetch_add(1);
+  self.all_done.wait(lock, [&] { return all_done(tickets); });
+  sleeper_count_.fetch_sub(1);
+  std::erase(sleepers_, &self);
 }
 
 }  // namespace sluice::hostcuda

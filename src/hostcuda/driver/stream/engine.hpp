@@ -92,9 +92,14 @@ class Engine {
   bool somebody_spins_ = false;
 
   std::atomic<CUresult> error_{CUDA_SUCCESS};
+  // Sleeper is a thread in wait(), woken when all its tickets are done and not at each completion.
+  struct Sleeper {
+    const std::vector<Ticket>& tickets;
+    std::condition_variable all_done;
+  };
   std::mutex completion_mutex_;
-  std::condition_variable work_completed_;
-  std::atomic<uint32_t> waiters_{0};
+  std::vector<Sleeper*> sleepers_;  // guarded by completion_mutex_
+  std::atomic<uint32_t> sleeper_count_{0};
 };
 
 }  // namespace sluice::hostcuda
