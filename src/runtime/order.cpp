@@ -24,6 +24,13 @@ void set_lanes(Window& window, const LaneTickets& lanes) {
   }
 }
 
+void emit(Window& window, uint32_t slot, uint32_t task) {
+  const LaunchSlot& launch = window.slots[slot];
+  const uint32_t first = task * launch.blocks_per_task;
+  window.tasks.push_back(
+      {slot, first, std::min(launch.blocks_per_task, launch.block_count - first)});
+}
+
 // Sweeper emits the tasks of one band. Tasks of a launch come in the order of their blocks, part by
 // part, so "the masters of this task have been emitted" is one comparison for each dependence, or
 // two where they reach into the part behind.
@@ -92,16 +99,12 @@ class Sweeper {
 
   Stretch& stretch(size_t sweep, uint32_t part) { return stretches_[sweep * band_.parts + part]; }
 
-  void emit(const Sweep& sweep, Stretch& stretch, uint32_t part) {
-    const LaunchSlot& launch = window_.slots[sweep.slot];
-    const uint32_t task = band_.is_backward ? sweep.tasks - 1 - stretch.next : stretch.next;
-    const uint32_t first = task * launch.blocks_per_task;
+  void take(const Sweep& sweep, Stretch& stretch, uint32_t part) {
     if (band_.parts > 1) {
       const uint32_t worker = band_.is_backward ? band_.parts - 1 - part : part;
       lanes_[worker].push_back(static_cast<uint32_t>(window_.tasks.size()));
     }
-    window_.tasks.push_back(
-        {sweep.slot, first, std::min(launch.blocks_per_task, launch.block_count - first)});
+    emit(window_, sweep.slot, band_.is_backward ? sweep.tasks - 1 - stretch.next : stretch.next);
     ++stretch.next;
   }
 
@@ -115,7 +118,7 @@ class Sweeper {
     for (uint64_t i = 0; i < pace; ++i) {
       if (own.ended() || (own.next - own.begin) * rounds >= round * length) return;
       if (!open(sweeps_[place], own.next, part)) return;
-      emit(sweeps_[place], own, part);
+      take(sweeps_[place], own, part);
     }
   }
 
@@ -153,13 +156,22 @@ void order_tasks(Window& window, std::span<const Band> bands, TaskNeedsCache& ne
   if (lanes.size() > 1) set_lanes(window, lanes);
 }
 
-void make_lanes(Window& window, uint32_t workers) {
+void order_in_lanes(Window& window, uint32_t workers) {
+  window.tasks.reserve(window.flag_count);
   LaneTickets lanes(workers);
-  for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket) {
-    const Task& task = window.tasks[ticket];
-    const LaunchSlot& slot = window.slots[task.slot];
-    const uint64_t place = task.first_block / slot.blocks_per_task;
-    lanes[place * workers / task_count(slot)].push_back(ticket);
+  for (uint32_t slot = 0; slot < window.slots.size(); ++slot) {
+    const LaunchSlot& launch = window.slots[slot];
+    const uint64_t tasks = task_count(launch);
+    const auto first_of = [&](uint64_t lane) { return (lane * tasks + workers - 1) / workers; };
+    for (uint64_t round = 0; round < first_of(1); ++round) {
+      for (uint32_t lane = 0; lane < workers; ++lane) {
+        const uint64_t begin = first_of(lane);
+        const uint64_t end = first_of(lane + 1);
+        if (begin + round >= end) continue;
+        lanes[lane].push_back(static_cast<uint32_t>(window.tasks.size()));
+        emit(window, slot, static_cast<uint32_t>(lane % 2 == 0 ? begin + round : end - 1 - round));
+      }
+    }
   }
   set_lanes(window, lanes);
 }

@@ -71,9 +71,11 @@ std::vector<Band> find_bands(const megakernel::Window& window,
 // topological order, and the lanes where the bands have parts.
 void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
 
-// make_lanes() gives each worker its part of every launch, the same part of the blocks each time,
-// in the order of window.tasks. Launches of fewer tasks than workers leave some workers out.
-void make_lanes(megakernel::Window& window, uint32_t workers);
+// order_in_lanes() fills window.tasks launch after launch and gives each worker its part of every
+// launch, the same part of the blocks each time. Launches of fewer tasks than workers leave some
+// workers out. Neighbouring lanes run through their parts in opposite directions: what they need of
+// each other was then run at the same place of the launch before, and not just now.
+void order_in_lanes(megakernel::Window& window, uint32_t workers);
 
 // order_randomly() fills window.tasks in a random topological order, for tests.
 void order_randomly(megakernel::Window& window, uint32_t seed);

@@ -127,19 +127,15 @@ void Planner::plan(PlannedWindow& planned) {
   for (const HeldDependence& dependence : held.dependences()) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
+  if (limits_.stress != 0) return order_randomly(tables, limits_.stress++);
+  if (limits_.own_cache_bytes != 0 && distinct_bytes(held.touched()) <= limits_.own_cache_bytes)
+    return order_in_lanes(tables, limits_.workers);
   needs_.trim();
   OrderLimits limits = limits_;
-  const bool fits_own_caches = distinct_bytes(held.touched()) <= limits.own_cache_bytes;
-  limits.may_part = limits.may_part && !fits_own_caches;
   // Launches that are swept together then only take the caches from each other.
   if (computes(held.launches(), held.touched())) limits.most_launches = 1;
   planned.bands = find_bands(tables, touched, limits, needs_);
-  if (limits_.stress == 0) {
-    order_tasks(tables, planned.bands, needs_);
-    if (fits_own_caches) make_lanes(tables, limits_.workers);
-  } else {
-    order_randomly(tables, limits_.stress++);
-  }
+  order_tasks(tables, planned.bands, needs_);
 }
 
 }  // namespace sluice::runtime
