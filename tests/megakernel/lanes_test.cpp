@@ -51,5 +51,27 @@ TEST(Lanes, AreLeftFromAStolenTicketUntilTheirWorkerTakesOne) {
   EXPECT_EQ(lanes.take_before(6), Lanes::no_ticket);
 }
 
+TEST(Lanes, AreLeftWhereTheirWorkerIsFarBehind) {
+  constexpr uint32_t tickets = 40;
+  Window window;
+  window.tasks.resize(tickets);
+  for (const uint32_t first : {0U, 1U}) {
+    for (uint32_t ticket = first; ticket < tickets; ticket += 2)
+      window.lane_tasks.push_back(ticket);
+    window.lane_ends.push_back(static_cast<uint32_t>(window.lane_tasks.size()));
+  }
+  Lanes lanes;
+  lanes.open(window, 2);
+  for (uint32_t place = 0; place < 20; ++place)
+    lanes.take(0);
+  EXPECT_FALSE(lanes.is_left(16));  // eight of worker 1 are before it
+  EXPECT_TRUE(lanes.is_left(18));
+  EXPECT_EQ(lanes.take(1), 1U);
+  EXPECT_FALSE(lanes.is_left(18));
+  for (uint32_t place = 1; place < 12; ++place)
+    lanes.take(1);
+  EXPECT_FALSE(lanes.is_left(39));
+}
+
 }  // namespace
 }  // namespace sluice::megakernel

@@ -84,20 +84,23 @@ class Lanes {
     return no_ticket;
   }
 
-  // is_left() holds where a ticket smaller than `ticket` lies in a lane from which take_before()
-  // took the last one: its own worker has taken none since, and may have lost its processor.
+  // is_left() holds where a ticket smaller than `ticket` lies in a lane whose own worker will not
+  // come to it soon: take_before() took the last one there, and the worker, that may have lost its
+  // processor, has taken none since; or it is behind by more than a few tickets.
   bool is_left(uint32_t ticket) const {
     for (uint32_t i = 0; i < count_; ++i) {
       const Lane& lane = lanes_[i];
       const uint32_t place = lane.next.load(std::memory_order_relaxed);
-      if (place < lane.end && place == lane.left_at.load(std::memory_order_relaxed) &&
-          ticket_at(place) < ticket)
-        return true;
+      if (place >= lane.end || ticket_at(place) >= ticket) continue;
+      if (place == lane.left_at.load(std::memory_order_relaxed)) return true;
+      if (few_tickets < lane.end - place && ticket_at(place + few_tickets) < ticket) return true;
     }
     return false;
   }
 
  private:
+  static constexpr uint32_t few_tickets = 8;
+
   struct alignas(64) Lane {
     std::atomic<uint32_t> next{0};     // place in lane_tasks
     std::atomic<uint32_t> left_at{0};  // behind what take_before() took last; end: nothing yet
