@@ -2,6 +2,7 @@
 #include "dro/launches/launch_runs.hpp"
 
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(LaunchRuns, HoldWhatWasAddedInOrder) {
     }
     ASSERT_EQ(numbers_in(runs), expected);
     LaunchRuns joined = runs;
-    joined.add(runs);
+    joined.add(LaunchRuns(runs));
     std::vector<LaunchNumber> twice = expected;
     twice.insert(twice.end(), expected.begin(), expected.end());
     ASSERT_EQ(numbers_in(joined), twice);
@@ -40,6 +41,9 @@ TEST(LaunchRuns, HoldWhatWasAddedInOrder) {
     }
     ASSERT_EQ(numbers_in(joined), twice);
     ASSERT_EQ(joined.empty(), twice.empty());
+    joined.keep_last(0);
+    joined.add(std::move(runs));
+    ASSERT_EQ(numbers_in(joined), expected);
   }
 }
 

@@ -78,11 +78,11 @@ class LiveLaunches {
 
   // attach() adds launches to a state; of more than `most` it keeps the last. `places` says where
   // the state's live bytes lie, and is the same each time.
-  void attach(StateId state, std::span<const BufferPlace> places, const LaunchRuns& launches,
+  void attach(StateId state, std::span<const BufferPlace> places, LaunchRuns&& launches,
               uint64_t most = UINT64_MAX) {
     Group& group = indexed(state, places);
     if (group.places.empty()) return;
-    group.launches.add(launches);
+    group.launches.add(std::move(launches));
     group.launches.keep_last(most);
   }
   void attach(StateId state, std::span<const BufferPlace> places, LaunchNumber launch) {

@@ -135,7 +135,7 @@ void RuleEngine::apply_changes() {
   for (const StateChange& change : changes_) {
     if (change.to == retired_state) continue;
     const State& state = states_[change.to];
-    live_.attach(change.to, state.places, *moved++,
+    live_.attach(change.to, state.places, std::move(*moved++),
                  state.superseded ? most_superseded : UINT64_MAX);
   }
 }
