@@ -50,6 +50,13 @@ struct BlockCode {
   megakernel::BlockCost* cost = nullptr;  // of Kernel::costs
 };
 
+// BoundLaunch is what was found of a launch: its footprint, and the buffers of its arguments.
+struct BoundLaunch {
+  const CachedFootprint* footprint = nullptr;
+  std::vector<dro::BoundArgument> arguments;
+  std::vector<TouchedBuffer> touched;
+};
+
 // RecentLaunch is what was found of a launch, good for another one of the same arguments while no
 // memory was allocated or freed.
 struct RecentLaunch {
@@ -58,9 +65,7 @@ struct RecentLaunch {
   Dim3 grid;
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
-  const CachedFootprint* footprint = nullptr;
-  std::vector<dro::BoundArgument> arguments;
-  std::vector<TouchedBuffer> touched;
+  BoundLaunch bound;
 };
 
 // Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.

@@ -77,7 +77,8 @@ const char* Runtime::State::understand(const LaunchCall& call, Function& functio
   read_shape(call, signature);
   const CachedFootprint& footprint = footprint_of(kernel);
   if (!footprint.opaque_reason.empty()) return footprint.opaque_reason.c_str();
-  footprint_ = &footprint;
+  bound_ = &fresh_;
+  fresh_.footprint = &footprint;
   const char* refusal = bind_arguments(function, signature, footprint);
   if (refusal == nullptr) remember(call, function);
   return refusal;
@@ -154,12 +155,12 @@ uint64_t Runtime::State::variable_address(const Function& function,
 const char* Runtime::State::bind_arguments(const Function& function,
                                            const analysis::KernelSignature& signature,
                                            const CachedFootprint& footprint) {
-  arguments_.clear();
-  touched_.clear();
+  fresh_.arguments.clear();
+  fresh_.touched.clear();
   pointers_.clear();
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
     if (!footprint.accessed[i]) {
-      arguments_.push_back({});  // wherever it points
+      fresh_.arguments.push_back({});  // wherever it points
       if (check_ != nullptr || races_ != nullptr)
         pointers_.push_back({.name = signature.pointers[i].name});
       continue;
@@ -169,8 +170,8 @@ const char* Runtime::State::bind_arguments(const Function& function,
         slot.is_variable ? variable_address(function, slot) : read_slot(parameters_, slot);
     const std::optional<Allocation> found = memory_.find(address);
     if (found) {
-      arguments_.push_back({found->buffer, address - found->address});
-      touched_.push_back({found->buffer, found->bytes});
+      fresh_.arguments.push_back({found->buffer, address - found->address});
+      fresh_.touched.push_back({found->buffer, found->bytes});
       if (check_ != nullptr || races_ != nullptr) {
         pointers_.push_back(
             {signature.pointers[i].name, address, found->address, found->address + found->bytes});
@@ -206,7 +207,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   describe(call, function.kernel->name, code.failure);
   dependences_.clear();
   const uint64_t effort_before = tracker_.effort();
-  tracker_.launch({number, footprint_->id, arguments_}, dependences_);
+  tracker_.launch({number, bound_->footprint->id, bound_->arguments}, dependences_);
   function.kernel->budget.spend(tracker_.effort() - effort_before);
   function.kernel->budget.earn(following_limits_, call.grid.count() * call.block.count());
   if (!code.failure.empty()) {
@@ -235,7 +236,7 @@ void Runtime::State::hold(HeldStream& stream, const LaunchCall& call, dro::Launc
     window = LaunchWindow(call.stream, number, stream.room);
     held_.opened(stream);
   }
-  window.append(call, code.code, parameters_, touched_);
+  window.append(call, code.code, parameters_, bound_->touched);
   window.skip_to(number);
   window.run_on_device(code.device);
   window.measure(code.cost);

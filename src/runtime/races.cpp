@@ -26,8 +26,8 @@ int Runtime::State::launch_for_races(const LaunchCall& call, dro::LaunchNumber n
   if (call.site != nullptr) action.site = *call.site;
   std::vector<AccessedBytes> accessed;
   const analysis::KernelSignature& signature = kernel.model->signature();
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    const dro::BoundArgument& argument = arguments_[i];
+  for (size_t i = 0; i < bound_->arguments.size(); ++i) {
+    const dro::BoundArgument& argument = bound_->arguments[i];
     const int64_t place = argument_number(signature, signature.pointers[i]);
     accessed.push_back({argument.buffer, pointers_[i].end - pointers_[i].begin, place});
     if (argument.buffer == 0) continue;
@@ -35,11 +35,11 @@ int Runtime::State::launch_for_races(const LaunchCall& call, dro::LaunchNumber n
                                     argument.buffer);
     if (argument.offset != 0) action.arguments += fmt::format(" + {}", argument.offset);
   }
-  races_->launch(call.stream, action, footprint_->id, accessed, arguments_);
+  races_->launch(call.stream, action, bound_->footprint->id, accessed, bound_->arguments);
   describe(call, kernel.name, "races are checked");
   if (journal_ != nullptr) {
     dependences_.clear();
-    tracker_.launch({number, footprint_->id, arguments_}, dependences_);
+    tracker_.launch({number, bound_->footprint->id, bound_->arguments}, dependences_);
   }
   handed_over_ = true;
   return device_.launch(call);

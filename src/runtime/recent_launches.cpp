@@ -15,17 +15,15 @@ bool are_equal(const std::vector<std::byte>& a, const std::vector<std::byte>& b)
 }  // namespace
 
 // A program launches a kernel again with the same arguments, or with those of a few launches ago.
-bool Runtime::State::recall(const LaunchCall& call, const Function& function) {
-  for (const RecentLaunch& recent : function.recent) {
+bool Runtime::State::recall(const LaunchCall& call, Function& function) {
+  for (RecentLaunch& recent : function.recent) {
     if (recent.memory_changes != memory_changes_ || !are_equal(recent.parameters, parameters_) ||
         recent.grid != call.grid || recent.block != call.block ||
         recent.dynamic_shared_bytes != call.dynamic_shared_bytes ||
-        !tracker_.has_footprint(recent.footprint->id)) {
+        !tracker_.has_footprint(recent.bound.footprint->id)) {
       continue;
     }
-    footprint_ = recent.footprint;
-    arguments_ = recent.arguments;
-    touched_ = recent.touched;
+    bound_ = &recent.bound;
     return true;
   }
   return false;
@@ -40,9 +38,8 @@ void Runtime::State::remember(const LaunchCall& call, Function& function) {
   recent.grid = call.grid;
   recent.block = call.block;
   recent.dynamic_shared_bytes = call.dynamic_shared_bytes;
-  recent.footprint = footprint_;
-  recent.arguments = arguments_;
-  recent.touched = touched_;
+  recent.bound = *bound_;
+  bound_ = &recent.bound;
 }
 
 }  // namespace sluice::runtime

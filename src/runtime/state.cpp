@@ -150,7 +150,7 @@ void Runtime::State::pass_through(const char* kernel, const std::string& reason)
 }
 
 std::shared_ptr<megakernel::BlockRunner> Runtime::State::watch(const Function& function) {
-  return check_->watch(function.kernel->name, footprint_->id, pointers_, parameters_.size());
+  return check_->watch(function.kernel->name, bound_->footprint->id, pointers_, parameters_.size());
 }
 
 void Runtime::State::write_check_records() {

@@ -69,8 +69,8 @@ class Runtime::State {
   // may_follow() is whether following the kernel's launches has not cost more than they allow.
   bool may_follow(Kernel& kernel, const LaunchCall& call);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
-  // recall() fills the scratch members from a recent launch of the same arguments, if there is one.
-  bool recall(const LaunchCall& call, const Function& function);
+  // recall() finds a recent launch of the same arguments, if there is one; remember() makes one.
+  bool recall(const LaunchCall& call, Function& function);
   void remember(const LaunchCall& call, Function& function);
   const CachedFootprint& footprint_of(Kernel& kernel);
   const char* bind_arguments(const Function& function, const analysis::KernelSignature& signature,
@@ -158,11 +158,10 @@ class Runtime::State {
   bool stream_is_new_ = false;
   std::vector<std::byte> parameters_;
   analysis::LaunchShape shape_;
-  std::vector<dro::BoundArgument> arguments_;
-  std::vector<TouchedBuffer> touched_;
+  BoundLaunch fresh_;                   // of one that is not among the recent ones
+  BoundLaunch* bound_ = nullptr;        // fresh_, or that of a recent launch
   std::vector<BoundPointer> pointers_;  // filled only for the checks
   std::vector<dro::Dependence> dependences_;
-  const CachedFootprint* footprint_ = nullptr;
   std::string reason_;
   // When the program called it; 0 where nobody asks for that: for the governor a window begins when
   // its first launch is called.
