@@ -94,4 +94,11 @@ struct Dependence {
   bool hit = false;          // the DRO had been resolved before
 };
 
+// KnownLaunch is where a tracker keeps what it knows of launches of one footprint and arguments, as
+// long as it does; nothing at first.
+struct KnownLaunch {
+  uint32_t slot = UINT32_MAX;
+  uint64_t serial = 0;
+};
+
 }  // namespace sluice::dro

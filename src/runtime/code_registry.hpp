@@ -55,6 +55,7 @@ struct BoundLaunch {
   const CachedFootprint* footprint = nullptr;
   std::vector<dro::BoundArgument> arguments;
   std::vector<TouchedBuffer> touched;
+  dro::KnownLaunch known;
 };
 
 // RecentLaunch is what was found of a launch, good for another one of the same arguments while no

@@ -157,6 +157,7 @@ const char* Runtime::State::bind_arguments(const Function& function,
                                            const CachedFootprint& footprint) {
   fresh_.arguments.clear();
   fresh_.touched.clear();
+  fresh_.known = {};
   pointers_.clear();
   for (size_t i = 0; i < signature.pointers.size(); ++i) {
     if (!footprint.accessed[i]) {
@@ -207,7 +208,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   describe(call, function.kernel->name, code.failure);
   dependences_.clear();
   const uint64_t effort_before = tracker_.effort();
-  tracker_.launch({number, bound_->footprint->id, bound_->arguments}, dependences_);
+  tracker_.launch({number, bound_->footprint->id, bound_->arguments}, dependences_, bound_->known);
   function.kernel->budget.spend(tracker_.effort() - effort_before);
   function.kernel->budget.earn(following_limits_, call.grid.count() * call.block.count());
   if (!code.failure.empty()) {

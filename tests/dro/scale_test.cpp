@@ -1,5 +1,7 @@
 // Bounds and scale: caches that drop what they must and nothing that is needed, buffers with very
 // many accesses, and the host as a writer.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,8 +83,10 @@ TEST(Scale, LaunchesOfFreedBuffersAreReleased) {
 }
 
 // under_limits() runs a random program with caches of this size: the dependences of each launch.
+// With `keeps_known` it hands back what the tracker told of launches of the same arguments.
 std::vector<std::vector<LaunchNumber>> under_limits(uint32_t seed, const CacheLimits& limits,
-                                                    DependenceTracker::Counters& counters) {
+                                                    DependenceTracker::Counters& counters,
+                                                    bool keeps_known = false) {
   Generator generator(seed);
   DependenceTracker tracker(Rule::exact, nullptr, limits);
   std::vector<BufferId> buffers = {1, 2, 3};
@@ -92,6 +96,7 @@ std::vector<std::vector<LaunchNumber>> under_limits(uint32_t seed, const CacheLi
   for (int i = 0; i < 4; ++i)
     kernels.push_back(generator.kernel(2, 32));
   std::vector<std::vector<LaunchNumber>> result;
+  std::map<std::vector<uint64_t>, KnownLaunch> kept;
   BufferId last = 3;
   for (LaunchNumber number = 1; number <= 30; ++number) {
     if (generator.pick(0, 9) == 0) {
@@ -106,8 +111,14 @@ std::vector<std::vector<LaunchNumber>> under_limits(uint32_t seed, const CacheLi
       bound.push_back({buffers[static_cast<size_t>(generator.pick(0, 2))],
                        static_cast<uint64_t>(generator.pick(0, 2) * 8)});
     }
+    const FootprintId footprint = *tracker.add_footprint(kernel.footprint);
+    KnownLaunch fresh;
+    KnownLaunch& known =
+        keeps_known
+            ? kept[{footprint, bound[0].buffer, bound[0].offset, bound[1].buffer, bound[1].offset}]
+            : fresh;
     std::vector<Dependence> found;
-    tracker.launch({number, *tracker.add_footprint(kernel.footprint), bound}, found);
+    tracker.launch({number, footprint, bound}, found, known);
     result.push_back(masters(found));
   }
   counters = tracker.counters();
@@ -120,6 +131,9 @@ TEST(Scale, CachesThatOverflowChangeNoDependence) {
     DependenceTracker::Counters roomy, narrow;
     const auto expected = under_limits(seed, {}, roomy);
     EXPECT_EQ(under_limits(seed, {4, 4, 2}, narrow), expected) << "seed " << seed;
+    DependenceTracker::Counters kept;
+    EXPECT_EQ(under_limits(seed, {4, 4, 2}, kept, true), expected) << "seed " << seed;
+    EXPECT_EQ(kept.launch_cache, narrow.launch_cache);
     EXPECT_EQ(roomy.launch_cache.evictions, 0u);
     EXPECT_EQ(roomy.pair_cache.evictions, 0u);
     EXPECT_EQ(narrow.resolved, roomy.resolved);

@@ -104,8 +104,7 @@ std::optional<LaunchSlot> LaunchTable::known_launch() {
     ++launch_use_.misses;
     return std::nullopt;
   }
-  ++launch_use_.hits;
-  launches_[known->second].last_used = step_;
+  use_again(known->second);
   return known->second;
 }
 
@@ -118,6 +117,21 @@ LaunchSlot LaunchTable::intern(FootprintId footprint, std::span<const BoundArgum
   }
   if (const auto known = known_launch()) return *known;
   return add_launch(bound_launch(footprint, arguments));
+}
+
+LaunchSlot LaunchTable::intern(FootprintId footprint, std::span<const BoundArgument> arguments,
+                               KnownLaunch& known) {
+  const LaunchSlot slot = known.slot;
+  const bool is_same =
+      slot < launches_.size() && serials_[slot] == known.serial && launches_[slot].key != nullptr;
+  if (is_same) {
+    ++step_;
+    use_again(slot);
+    return slot;
+  }
+  known.slot = intern(footprint, arguments);
+  known.serial = serials_[known.slot];
+  return known.slot;
 }
 
 LaunchSlot LaunchTable::intern_host(std::span<const HostAccess> accesses) {

@@ -117,6 +117,9 @@ class LaunchTable {
   // intern() returns the slot of a launch. An argument with buffer 0 points at no allocation and
   // touches nothing. intern_host() does the same for accesses by the host.
   LaunchSlot intern(FootprintId footprint, std::span<const BoundArgument> arguments);
+  // The same, by `known` where it came from an earlier call with the same arguments: no look-up.
+  LaunchSlot intern(FootprintId footprint, std::span<const BoundArgument> arguments,
+                    KnownLaunch& known);
   LaunchSlot intern_host(std::span<const HostAccess> accesses);
 
   const analysis::Footprint& footprint(FootprintId id) const { return footprints_.at(id).source; }
@@ -182,6 +185,10 @@ class LaunchTable {
   Result<std::shared_ptr<AccessTemplate>> template_of(const analysis::Footprint& footprint,
                                                       const std::string& relation);
   std::optional<LaunchSlot> known_launch();
+  void use_again(LaunchSlot slot) {
+    ++launch_use_.hits;
+    launches_[slot].last_used = step_;
+  }
   InternedLaunch bound_launch(FootprintId footprint, std::span<const BoundArgument> arguments);
   InternedLaunch host_launch(std::span<const HostAccess> accesses);
   LaunchSlot add_launch(InternedLaunch launch);

@@ -88,9 +88,10 @@ bool DependenceTracker::has_footprint(FootprintId id) const {
   return state_->launches.has_footprint(id);
 }
 
-void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences) {
+void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences,
+                               KnownLaunch& known) {
   state_->make_room(entry.footprint);
-  const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments);
+  const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known);
   const size_t begin = dependences.size();
   Counters& counters = state_->counters;
   state_->host_dependences.clear();

@@ -55,8 +55,13 @@ class DependenceTracker {
   bool has_footprint(FootprintId id) const;
 
   // launch() appends this launch's dependences on live earlier launches to `dependences`, in
-  // ascending order of master, and makes it live itself.
-  void launch(const LaunchEntry& entry, std::vector<Dependence>& dependences);
+  // ascending order of master, and makes it live itself. `known` may hold what an earlier call for
+  // the same footprint and arguments left in it, and spares looking these up.
+  void launch(const LaunchEntry& entry, std::vector<Dependence>& dependences) {
+    KnownLaunch known;
+    launch(entry, dependences, known);
+  }
+  void launch(const LaunchEntry& entry, std::vector<Dependence>& dependences, KnownLaunch& known);
 
   // opaque_launch() says that a launch passed through which may touch anything: it is ordered
   // after all before and before all after, so nothing stays live.
