@@ -1,4 +1,5 @@
 // What was found of a kernel's last launches, for those that come again.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/state.hpp"
@@ -31,7 +32,11 @@ bool Runtime::State::recall(const LaunchCall& call, Function& function) {
 
 void Runtime::State::remember(const LaunchCall& call, Function& function) {
   // Checks need the pointers too, and a variable's place is asked for at each launch.
-  if (check_ != nullptr || races_ != nullptr || !variables_.empty()) return;
+  const auto& pointers = function.kernel->model->signature().pointers;
+  if (check_ != nullptr || races_ != nullptr ||
+      std::ranges::any_of(pointers, &analysis::ParameterSlot::is_variable)) {
+    return;
+  }
   RecentLaunch& recent = function.recent[function.next_recent++ % function.recent.size()];
   recent.memory_changes = memory_changes_;
   recent.parameters = parameters_;
