@@ -159,7 +159,20 @@ void Generator::release_buffer() {
   alive_[place.buffer] = false;
 }
 
+// Programs launch with the same arguments again, which are not looked up anew.
+bool Generator::repeat_launch(Step& step) {
+  constexpr size_t recent = 4;
+  if (drawn_.empty() || !chance(40)) return false;
+  const size_t ago = below(static_cast<uint32_t>(std::min(recent, drawn_.size())));
+  const Step& again = drawn_[drawn_.size() - 1 - ago];
+  if (!alive_[again.to.buffer] || !alive_[again.from.buffer]) return false;
+  step = again;
+  step.stream = current_;
+  return true;
+}
+
 bool Generator::draw_launch(Step& step) {
+  if (repeat_launch(step)) return true;
   step.call = Call::launch;
   step.kernel = static_cast<Kernel>(below(std::size(effects)));
   step.stream = current_;
@@ -172,7 +185,9 @@ bool Generator::draw_launch(Step& step) {
               : form < 19 ? Form::third
                           : Form::fourth;
   const auto fits = chance(95) ? of_runtime : for_kernels;
-  return pick_two(fits, fits, step);
+  if (!pick_two(fits, fits, step)) return false;
+  drawn_.push_back(step);
+  return true;
 }
 
 std::vector<Generator::Held> Generator::touched_by(const Step& launch) const {

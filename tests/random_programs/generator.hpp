@@ -46,6 +46,7 @@ class Generator {
   void add_buffer();
   void release_buffer();
   bool draw_launch(Step& step);
+  bool repeat_launch(Step& step);
   void add_launches();
   void add_graph();
   void add_copy();
@@ -78,6 +79,7 @@ class Generator {
   std::vector<bool> alive_;                    // by buffer
   Stream current_ =
       legacy;  // calls tend to stay on a stream, as windows hold one stream's launches
+  std::vector<Step> drawn_;  // launches
   uint8_t holds_ = 0;
   std::vector<uint8_t> closed_;  // holds that were not let go
 };
