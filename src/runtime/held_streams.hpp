@@ -14,8 +14,9 @@ namespace sluice::runtime {
 struct HeldStream {
   uint64_t number = 0;      // in the journal
   LaunchWindow window;      // what is held back
-  LaunchWindow::Room room;  // what its last window took
-  size_t outstanding = 0;   // windows given to the device that have not ended
+  LaunchWindow::Room room;  // what the larger of its last two windows took
+  LaunchWindow::Room last_room;
+  size_t outstanding = 0;  // windows given to the device that have not ended
 };
 
 // HeldStreams finds streams by their handles. A HeldStream stays where it is. Not thread-safe.

@@ -40,7 +40,8 @@ int Runtime::State::submit(HeldStream& stream) {
   window->held = std::exchange(stream.window, {});
   held_.closed(stream);
   const size_t launches = window->held.size();
-  stream.room = window->held.room();
+  const LaunchWindow::Room room = window->held.room();
+  stream.room = LaunchWindow::larger(room, std::exchange(stream.last_room, room));
   ++stream.outstanding;
   ++outstanding_windows_;
   outstanding_launches_ += launches;

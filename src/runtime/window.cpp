@@ -11,6 +11,11 @@ LaunchWindow::Room LaunchWindow::room() const {
   return {launches_.size(), dependences_.size(), touched_.size(), parameters_.size()};
 }
 
+LaunchWindow::Room LaunchWindow::larger(const Room& a, const Room& b) {
+  return {std::max(a.launches, b.launches), std::max(a.dependences, b.dependences),
+          std::max(a.touched, b.touched), std::max(a.parameter_bytes, b.parameter_bytes)};
+}
+
 LaunchWindow::LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room)
     : stream_(stream), first_(first) {
   launches_.reserve(room.launches);

@@ -50,8 +50,9 @@ struct HeldDependence {
 class LaunchWindow {
  public:
   LaunchWindow() = default;
-  // Room is how much a window holds. The next one of its stream is likely to hold as much; more
-  // room than that would be kept by many small windows at once.
+  // Room is how much a window holds. The next one of its stream is likely to hold as much as one of
+  // the last two, since the first of a row goes to an idle stream alone; more room would be kept by
+  // many small windows at once.
   struct Room {
     size_t launches = 0;
     size_t dependences = 0;
@@ -62,6 +63,7 @@ class LaunchWindow {
   LaunchWindow(void* stream, dro::LaunchNumber first) : stream_(stream), first_(first) {}
   LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room);
   Room room() const;
+  static Room larger(const Room& a, const Room& b);
 
   // append() takes a launch and copies its arguments; its number is one more than the last one's.
   // skip_to() makes it a larger one. depend_on() makes the launch appended last wait for `master`,
