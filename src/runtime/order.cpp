@@ -160,17 +160,10 @@ void order_in_lanes(Window& window, uint32_t workers) {
   window.tasks.reserve(window.flag_count);
   LaneTickets lanes(workers);
   for (uint32_t slot = 0; slot < window.slots.size(); ++slot) {
-    const LaunchSlot& launch = window.slots[slot];
-    const uint64_t tasks = task_count(launch);
-    const auto first_of = [&](uint64_t lane) { return (lane * tasks + workers - 1) / workers; };
-    for (uint64_t round = 0; round < first_of(1); ++round) {
-      for (uint32_t lane = 0; lane < workers; ++lane) {
-        const uint64_t begin = first_of(lane);
-        const uint64_t end = first_of(lane + 1);
-        if (begin + round >= end) continue;
-        lanes[lane].push_back(static_cast<uint32_t>(window.tasks.size()));
-        emit(window, slot, static_cast<uint32_t>(lane % 2 == 0 ? begin + round : end - 1 - round));
-      }
+    const uint64_t tasks = task_count(window.slots[slot]);
+    for (uint32_t task = 0; task < tasks; ++task) {
+      lanes[task * workers / tasks].push_back(static_cast<uint32_t>(window.tasks.size()));
+      emit(window, slot, task);
     }
   }
   set_lanes(window, lanes);

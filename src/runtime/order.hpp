@@ -73,8 +73,8 @@ void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNe
 
 // order_in_lanes() fills window.tasks launch after launch and gives each worker its part of every
 // launch, the same part of the blocks each time. Launches of fewer tasks than workers leave some
-// workers out. Neighbouring lanes run through their parts in opposite directions: what they need of
-// each other was then run at the same place of the launch before, and not just now.
+// workers out. (Lanes in opposite directions, which need of each other what was run a round before,
+// wait as long.)
 void order_in_lanes(megakernel::Window& window, uint32_t workers);
 
 // order_randomly() fills window.tasks in a random topological order, for tests.

@@ -1,9 +1,6 @@
 // Windows become tables that the executor's own validator accepts, cut into tasks worth a ticket.
 #include "runtime/plan.hpp"
 
-#include <map>
-#include <utility>
-
 #include <gtest/gtest.h>
 
 #include "megakernel/validate.hpp"
@@ -146,6 +143,7 @@ TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
   const Status valid = megakernel::validate(tables);
   ASSERT_TRUE(valid) << valid.error().line();
   ASSERT_EQ(tables.lane_ends.size(), 2U);
+  EXPECT_TRUE(window.bands.empty());
   for (uint32_t place = 0; place < tables.lane_tasks.size(); ++place) {
     const megakernel::Task& task = tables.tasks[tables.lane_tasks[place]];
     EXPECT_EQ(task.first_block >= 128, place >= tables.lane_ends[0]);
@@ -174,42 +172,6 @@ TEST(BlockCost, WantsMoreUntilItHasSomeMeasurements) {
     cost.note(std::chrono::microseconds(1), 1);
   }
   EXPECT_FALSE(cost.wants_more());
-}
-
-// What a lane needs of its neighbour was run a whole round before, so that a worker waits for none
-// that is not behind by as much.
-TEST(Plan, LanesNeedOfEachOtherWhatWasRunARoundBefore) {
-  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
-  for (const uint32_t workers : {2U, 3U, 4U}) {
-    PlannedWindow window = chain(1000, table);
-    const OrderLimits limits{.workers = workers, .task_threads = 4096, .own_cache_bytes = 2000};
-    Planner(limits).plan(window);
-    const megakernel::Window& tables = window.tables;
-    const Status valid = megakernel::validate(tables);
-    ASSERT_TRUE(valid) << valid.error().line();
-    // By slot and first block: the lane, and how many of the launch's tasks go before in it.
-    std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> places;
-    uint32_t lane = 0;
-    uint32_t before = 0;
-    for (uint32_t place = 0; place < tables.lane_tasks.size(); ++place) {
-      const megakernel::Task& task = tables.tasks[tables.lane_tasks[place]];
-      const bool lane_begins = place == tables.lane_ends[lane];
-      lane += lane_begins ? 1 : 0;
-      const bool launch_goes_on =
-          place > 0 && !lane_begins && tables.tasks[tables.lane_tasks[place - 1]].slot == task.slot;
-      before = launch_goes_on ? before + 1 : 0;
-      places[{task.slot, task.first_block}] = {lane, before};
-    }
-    for (const auto& [task, slave] : places) {
-      if (task.first == 0) continue;
-      const uint32_t size = tables.slots[task.first].blocks_per_task;
-      for (const uint32_t neighbour : {task.second - size, task.second + size}) {
-        const auto master = places.find({task.first - 1, neighbour});
-        if (master == places.end() || master->second.first == slave.first) continue;
-        EXPECT_LE(master->second.second, slave.second + 1) << workers << " workers";
-      }
-    }
-  }
 }
 
 // A chain of matrix products gains nothing from a band, and what each launch reads again and again
