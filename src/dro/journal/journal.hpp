@@ -38,8 +38,8 @@ struct LaunchView {
 // JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on
 // a thread of its own, some milliseconds later; others only append. Destruction writes all that is
 // left. A program that ends without it loses those milliseconds, and no line is ever cut by that
-// alone. All functions are thread-safe, but the pair of describe_launch() and what it describes
-// must not be parted by another thread's.
+// alone. All functions are thread-safe but those that tell of a launch, describe_launch() and
+// on_launch() or on_opaque_launch() after it: one thread at a time may call these.
 class JournalWriter : public Observer {
  public:
   // open() creates (or truncates) `path` and writes the header. An error says why it cannot.

@@ -60,14 +60,16 @@ struct JournalWriter::State {
   LaunchTexts texts;    // writer thread only
   std::string bytes;    // writer thread only
 
-  std::mutex mutex;              // guards all that follows
-  std::condition_variable work;  // the writer sleeps and there is work, or there is much of it
-  std::condition_variable done;  // a batch has been written
-  JournalBatch waiting;
+  // Of whoever tells of launches, one at a time.
   JournalBatch::LaunchHead next_launch;           // as describe_launch() left it
   std::vector<JournalBatch::LaunchHead> in_full;  // by interned launch: as it was last added
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> text_ids = {{"", 0}};
   const std::pair<const std::string, uint32_t>* last_text = nullptr;  // of text_ids
+
+  std::mutex mutex;              // guards all that follows
+  std::condition_variable work;  // the writer sleeps and there is work, or there is much of it
+  std::condition_variable done;  // a batch has been written
+  JournalBatch waiting;
   bool asleep = false;  // the writer, until it is woken
   int flushing = 0;     // flush() calls that wait
   bool writing = false;
@@ -99,7 +101,7 @@ uint32_t JournalWriter::State::text_id(std::string_view text) {
   }
   const auto id = static_cast<uint32_t>(text_ids.size());
   text_ids.emplace(text, id);
-  waiting.add_text(std::string(text));
+  append([&](JournalBatch& batch) { batch.add_text(std::string(text)); });
   return id;
 }
 
@@ -201,7 +203,6 @@ JournalWriter::~JournalWriter() {
 }
 
 void JournalWriter::describe_launch(const LaunchView& launch) {
-  const std::lock_guard lock(state_->mutex);
   JournalBatch::LaunchHead& next = state_->next_launch;
   next.kernel = state_->text_id(launch.kernel);
   next.reason = launch.passed_through.empty() ? 0 : state_->text_id(launch.passed_through);
@@ -248,25 +249,23 @@ void JournalWriter::on_dro(const Dro& dro) {
 
 void JournalWriter::on_launch(const LaunchEntry& entry, InternedId interned,
                               std::span<const Dependence> dependences) {
+  JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
+  head.number = entry.number;
+  head.tracked = true;
+  head.footprint = entry.footprint;
+  head.interned = interned;
+  const bool known = state_->repeats(head);
   state_->append([&](JournalBatch& batch) {
-    JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
-    head.number = entry.number;
-    head.tracked = true;
-    head.footprint = entry.footprint;
-    head.interned = interned;
-    const bool known = state_->repeats(head);
     if (known && batch.add_repeat(entry.number, interned, dependences)) return;
     batch.add_launch(head, entry.arguments, dependences);
   });
 }
 
 void JournalWriter::on_opaque_launch(LaunchNumber number, const std::string& reason) {
-  state_->append([&](JournalBatch& batch) {
-    JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
-    head.number = number;
-    head.reason = state_->text_id(reason.empty() ? "no reason was given" : reason);
-    batch.add_launch(head, {}, {});
-  });
+  JournalBatch::LaunchHead head = std::exchange(state_->next_launch, {});
+  head.number = number;
+  head.reason = state_->text_id(reason.empty() ? "no reason was given" : reason);
+  state_->append([&](JournalBatch& batch) { batch.add_launch(head, {}, {}); });
 }
 
 void JournalWriter::on_host_write(BufferId buffer, uint64_t begin, uint64_t end) {
