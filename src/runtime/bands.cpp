@@ -135,8 +135,7 @@ std::vector<Band> find_bands(const Window& window,
   SLUICE_ASSERT(touched.size() == window.slots.size());
   std::vector<Band> shared = BandFinder(window, touched, limits, 1, needs).find();
   // Bands of one launch each are shared out task by task, whatever the tasks take.
-  if (!limits.may_part || limits.workers == 1 || shared.size() == window.slots.size())
-    return shared;
+  if (!limits.on_host || limits.workers == 1 || shared.size() == window.slots.size()) return shared;
   std::vector<Band> parted = BandFinder(window, touched, limits, limits.workers, needs).find();
   const bool pays =
       parted.size() < window.slots.size() && parted.size() <= worth_of_parts * shared.size();

@@ -40,13 +40,12 @@ struct OrderLimits {
   uint32_t workers = 1;
   uint32_t most_launches = 64;  // in a band
   uint64_t task_threads = host_task_threads;
-  // Whether blocks will be measured: until they are, a launch makes several tasks for each worker,
-  // since a heavy launch in few tasks costs more than a light one in many.
-  bool measures_blocks = false;
   // Of all workers together, each its own; windows of fewer get lanes.
   uint64_t own_cache_bytes = 0;
-  // Whether workers may have parts; only the host's find their lanes in a window.
-  bool may_part = false;
+  // Whether the host's workers run the windows. They find their lanes in a window, so bands may
+  // have parts, and they measure blocks: until they have, a launch makes several tasks for each
+  // worker, since a heavy launch in few tasks costs more than a light one in many.
+  bool on_host = false;
   uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
 };
 

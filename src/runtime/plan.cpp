@@ -71,7 +71,7 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits&
   uint64_t tasks = divide_up(blocks, wanted);
   // Few tasks are shared out evenly.
   if (tasks < uint64_t{limits.workers} * few_tasks) {
-    if (limits.measures_blocks && block_nanoseconds == 0) tasks = limits.workers * few_tasks;
+    if (limits.on_host && block_nanoseconds == 0) tasks = limits.workers * few_tasks;
     tasks = std::min(blocks, divide_up(tasks, limits.workers) * limits.workers);
   }
   wanted = divide_up(blocks, tasks);

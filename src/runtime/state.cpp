@@ -19,13 +19,11 @@ OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* 
   OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last), .workers = host_workers};
   limits.stress = config.stress;
   limits.own_cache_bytes = caches.own * host_workers;
-  limits.measures_blocks = backend == nullptr;
-  limits.may_part = true;
+  limits.on_host = backend == nullptr;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;
   limits.own_cache_bytes = 0;
-  limits.may_part = false;
   return limits;
 }
 

@@ -162,7 +162,7 @@ TEST(Order, GivesEachWorkerAStretchOfEverySweep) {
     Program program;
     program.add_stencil({16, 1024, 1}, 48, 64U << 20U);
     const std::vector<Band> bands =
-        program.order({.cache_bytes = 8U << 20U, .workers = workers, .may_part = true});
+        program.order({.cache_bytes = 8U << 20U, .workers = workers, .on_host = true});
     ASSERT_GE(bands.size(), 2U);
     EXPECT_EQ(bands[0].parts, workers);
     EXPECT_GE(bands[0].end, 8U);
@@ -184,7 +184,7 @@ TEST(Order, KeepsTheSkewInEachPart) {
   Program program;
   program.add_stencil({16, 1024, 1}, 12, 64U << 20U);
   const std::vector<Band> bands =
-      program.order({.cache_bytes = 8U << 20U, .workers = 2, .may_part = true});
+      program.order({.cache_bytes = 8U << 20U, .workers = 2, .on_host = true});
   ASSERT_GE(bands[0].end, 8U);
   ASSERT_EQ(bands[0].parts, 2U);
   EXPECT_LE(program.farthest(0, bands[0].end, 256 * 16), 2 * 3 * bands[0].end);
@@ -204,7 +204,7 @@ TEST(Order, SharesSweepsThatReachFarBack) {
     if (step > 0) program.builder.depend(slot - 1, ranges_table(grid, grid, rows));
   }
   const std::vector<Band> bands =
-      program.order({.cache_bytes = 1U << 20U, .workers = 2, .may_part = true});
+      program.order({.cache_bytes = 1U << 20U, .workers = 2, .on_host = true});
   ASSERT_EQ(bands.size(), 1U);
   EXPECT_EQ(bands[0].parts, 1U);
   EXPECT_TRUE(program.builder.window.lane_ends.empty());
@@ -248,7 +248,7 @@ TEST(Order, IsTopologicalWhateverTheEdges) {
     program.order({.cache_bytes = random() % 8000,
                    .workers = 1 + seed % 5,
                    .most_launches = 1 + seed % 11,
-                   .may_part = seed % 3 > 0});
+                   .on_host = seed % 3 > 0});
     if (::testing::Test::HasFailure()) return;
     megakernel::HostExecutor executor(megakernel::HostExecutor::Config{}.set_workers(2));
     executor.run(program.builder.window);

@@ -50,7 +50,7 @@ TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
 
 TEST(BlocksPerTask, IsShortWhereBlocksAreStillToBeMeasured) {
   OrderLimits limits = for_workers(2);
-  limits.measures_blocks = true;
+  limits.on_host = true;
   EXPECT_EQ(blocks_per_task({32, 1, 1}, {256, 1, 1}, limits), 2U);
   EXPECT_EQ(blocks_per_task({32, 1, 1}, {256, 1, 1}, limits, 200), 16U);
   EXPECT_EQ(blocks_per_task({3, 1, 1}, {256, 1, 1}, limits), 1U);
@@ -109,7 +109,7 @@ TEST(Plan, KeepsArgumentsAndDependencesOfEachLaunch) {
 TEST(Plan, CutsByWhatBlocksCostWhenItIsMade) {
   const LaunchCall call{.grid = {32, 1, 1}, .block = {256, 1, 1}};
   megakernel::BlockCost cost;
-  Planner planner({.workers = 2, .measures_blocks = true});
+  Planner planner({.workers = 2, .on_host = true});
   for (const size_t tasks : {16U, 32U}) {
     PlannedWindow window{.held = LaunchWindow(nullptr, 1)};
     window.held.append(call, {unused, 0}, {});
