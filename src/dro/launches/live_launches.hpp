@@ -47,7 +47,8 @@ class LiveLaunches {
     buffers_[slot] = {};
   }
 
-  // clear() forgets all accesses; the buffers stay. It costs nothing where none came since the last.
+  // clear() forgets all accesses; the buffers stay. It costs nothing where none came since the
+  // last.
   void clear() {
     if (std::exchange(is_clear_, true)) return;
     for (Buffer& buffer : buffers_)
