@@ -17,7 +17,8 @@ thread_local int failures = 0;
 
 }  // namespace
 
-// Inlined, they would look to the compiler like two kinds of allocation.
+// All forms, so that what one has allocated another may free; inlined, they would look to the
+// compiler like two kinds of allocation.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   if (allocations_left >= 0 && allocations_left-- == 0) {
     ++failures;
@@ -26,10 +27,25 @@ thread_local int failures = 0;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new[](size_t bytes) {
+  return operator new(bytes);
+}
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+[[gnu::noinline]] void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, size_t) noexcept {
   std::free(memory);
 }
 
