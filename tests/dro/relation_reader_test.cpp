@@ -68,6 +68,11 @@ TEST(RelationReader, LeavesOtherTextsToIsl) {
            "{ B[x, y, z] -> A[o] : o >= 4x and }",
            "{ B[x, y, z] -> A[o] : o }",
            "[n] -> { B[x, y, z] -> A[o] : 0 <= x < n and o = 4x }",
+           "{ B[x, y, z] -> A[x] : 0 <= x <= 9 }",
+           "{ B[x, y, x] -> A[o] : o = 4x }",
+           "{ B[x, y, z] -> A[o = floor((x)/2)] : 0 <= x <= 9 }",
+           "{ B[x, y, z] -> A[o] : (o = 4x or o = 8x ",
+           "{ B[x, y, z] -> A[o] : (o = 4x or (o = 8x) ",
        }) {
     EXPECT_FALSE(read_relation(context.get(), text)) << text;
   }

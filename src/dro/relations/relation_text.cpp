@@ -44,6 +44,7 @@ class Reader {
     read_tuple(block_dims);
     expect("->");
     read_tuple(1);
+    if (piece_.divisions != 0) throw Failure();  // they would be needed in each piece
     std::vector<Piece> pieces;
     if (take(":")) {
       do {
@@ -123,6 +124,8 @@ class Reader {
     for (size_t i = 0; i < count; ++i) {
       if (i > 0) expect(",");
       const std::string name = read_word();
+      // A name that came before is no name but the value of this dimension.
+      if (std::find(names_.begin(), names_.end(), name) != names_.end()) throw Failure();
       names_.push_back(name);
       scope_.emplace_back(name, names_.size());
       if (!take("=")) continue;
@@ -173,8 +176,9 @@ class Reader {
   }
   // skip_alternative() goes on to the next "or" or closing parenthesis outside of others.
   void skip_alternative() {
-    for (size_t depth = 0; !rest_.empty();) {
+    for (size_t depth = 0;;) {
       const std::string_view word = next_word();
+      if (rest_.empty()) throw Failure();
       if (depth == 0 && (word == "or" || rest_.starts_with(")"))) return;
       if (rest_.starts_with("(")) ++depth;
       if (rest_.starts_with(")")) --depth;
