@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "hostcuda/block_abi.h"
+#include "hostcuda/driver/api/host_function.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
-#include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/stream/operation.hpp"
 
 using namespace sluice::hostcuda;
@@ -100,15 +100,7 @@ int get_traced_block_code(void* function, const uint32_t block[3], uint32_t dyna
 }
 
 int run_in_order(void* handle, CUhostFn function, void* data) {
-  return with_stream(static_cast<CUstream>(handle),
-                     [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
-                       if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                       if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS)
-                         return error;
-                       return submit(
-                           driver, stream,
-                           std::make_shared<const BlocksOperation>(context, function, data));
-                     });
+  return submit_function<BlocksOperation>(static_cast<CUstream>(handle), function, data);
 }
 
 constexpr SluiceHostDeviceTable host_device_table = {

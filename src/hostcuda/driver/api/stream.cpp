@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hostcuda/driver/api/entry.hpp"
+#include "hostcuda/driver/api/host_function.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/stream/operation.hpp"
 
@@ -174,13 +175,7 @@ SLUICE_PER_THREAD_FORM(cuStreamAddCallback, ptsz,
                        (handle, callback, data, flags))
 
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
-  return with_stream(
-      handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
-        if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
-        return submit(driver, stream,
-                      std::make_shared<const HostOperation>(context, function, data));
-      });
+  return submit_function<HostOperation>(handle, function, data);
 }
 SLUICE_PER_THREAD_FORM(cuLaunchHostFunc, ptsz, (CUstream handle, CUhostFn function, void* data),
                        (handle, function, data))
