@@ -61,7 +61,8 @@ endfunction()
 # sluice_test(NAME SOURCES a_test.cpp ... LINK lib ...) declares the GoogleTest program NAME in
 # tests/<module>/ and registers each of its tests with ctest. A test is given TIMEOUT seconds (300)
 # before it counts as hanging; none comes near that on an idle machine. With PROGRAMS its tests run
-# whole programs, and `scripts/test --check-footprints` runs them too.
+# whole programs, and `scripts/test --check-footprints` runs them too. What only tests is compiled
+# for a short build rather than for speed.
 function(sluice_test name)
   cmake_parse_arguments(ARG "PROGRAMS" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -70,6 +71,7 @@ function(sluice_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} sluice_flags GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O1)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # What a test counts must not depend on what a busy machine makes the governor measure.
   set(properties TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT SLUICE_GOVERNOR=off)
