@@ -17,6 +17,9 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+
+#include "hostcuda/jit/object/thread_bounds.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -84,6 +87,11 @@ void simplify(Function& function, TargetMachine& target) {
 
 void optimise(Module& module, TargetMachine& target) {
   PassManagers managers(target);
+  managers.builder.registerVectorizerStartEPCallback(
+      [](FunctionPassManager& passes, OptimizationLevel) {
+        passes.addPass(LoopSimplifyPass());
+        passes.addPass(ThreadBoundsPass());
+      });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);
 }
