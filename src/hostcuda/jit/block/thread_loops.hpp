@@ -16,7 +16,7 @@ struct ThreadLoops {
   llvm::BasicBlock* body = nullptr;
   llvm::BasicBlock* latch = nullptr;
   llvm::BasicBlock* done = nullptr;
-  llvm::Value* tid[3] = {};  // i32
+  llvm::Value* tid[3] = {};       // i32
   llvm::Value* block = nullptr;   // i32: which of the neighbouring blocks; null with one loop
   llvm::Value* linear = nullptr;  // i64: tid.x + ntid.x * (tid.y + ntid.y * tid.z)
   llvm::MDNode* access_group = nullptr;
