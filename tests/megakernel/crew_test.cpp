@@ -6,12 +6,14 @@
 namespace sluice::megakernel {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 TEST(Crew, IsStarvedWhereOneSleepsAndAnotherHasNoProcessor) {
   // Of two workers in ten milliseconds.
-  const auto is_starved = [](int slept, int used) {
-    return Crew::is_starved({milliseconds(10), milliseconds(slept), milliseconds(used), 2});
+  const Crew crew;
+  const auto is_starved = [&](int slept, int used) {
+    return crew.is_starved({milliseconds(10), milliseconds(slept), milliseconds(used), 2});
   };
   EXPECT_TRUE(is_starved(4, 8));
   EXPECT_FALSE(is_starved(8, 11));  // one waits for the other's long task
@@ -19,33 +21,45 @@ TEST(Crew, IsStarvedWhereOneSleepsAndAnotherHasNoProcessor) {
   EXPECT_FALSE(is_starved(0, 20));
 }
 
-uint32_t windows_alone(Crew& crew) {
-  uint32_t windows = 0;
-  while (crew.begin())
-    ++windows;
+TEST(Crew, IsNotStarvedByASingleLossAtTheBeginningOfAWindow) {
+  Crew crew;
+  const Crew::Spent early{milliseconds(1), microseconds(400), milliseconds(1), 2};
+  EXPECT_FALSE(crew.is_starved(early));
+  crew.starved();
+  EXPECT_TRUE(crew.is_starved(early));
+  crew.kept(milliseconds(5));
+  EXPECT_FALSE(crew.is_starved(early));
+}
+
+// Milliseconds that windows of one millisecond run alone.
+int time_alone(Crew& crew) {
+  int windows = 0;
+  for (; crew.begin(); ++windows)
+    crew.ended_alone(milliseconds(1));
   return windows;
 }
 
 TEST(Crew, IsTriedAgainEverMoreRarely) {
   Crew crew;
   EXPECT_FALSE(crew.begin());
-  for (const uint32_t windows : {4U, 8U, 16U, 32U, 64U, 64U}) {
+  for (const int milliseconds : {20, 40, 80, 160, 160}) {
     crew.starved();
-    EXPECT_EQ(windows_alone(crew), windows);
+    EXPECT_EQ(time_alone(crew), milliseconds);
   }
 }
 
-TEST(Crew, IsTrustedAgainAfterAWindowThatWentWell) {
+TEST(Crew, IsTrustedAgainAfterWindowsThatWentWell) {
   Crew crew;
   crew.starved();
   crew.starved();
-  windows_alone(crew);
+  time_alone(crew);
   crew.kept(milliseconds(1));  // too short to tell
   crew.starved();
-  EXPECT_EQ(windows_alone(crew), 16U);
-  crew.kept(milliseconds(20));
+  EXPECT_EQ(time_alone(crew), 80);
+  crew.kept(milliseconds(6));
+  crew.kept(milliseconds(6));
   crew.starved();
-  EXPECT_EQ(windows_alone(crew), 4U);
+  EXPECT_EQ(time_alone(crew), 20);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace sluice::megakernel {
 // small, workers wait for each other at every one; beside busy processes such a wait is as long as
 // the time slice that the other worker has lost, and one worker, who waits for nobody, is faster
 // than two. That is so while workers sleep for a good part of a window although there is work, and
-// others are without a processor meanwhile. All is tried again after some windows, ever more rarely
+// others are without a processor meanwhile. All is tried again after some time, ever more rarely
 // while it stays so. Not thread-safe.
 class Crew {
  public:
@@ -24,39 +24,44 @@ class Crew {
   };
 
   // begin() says whether the calling thread runs the next window alone.
-  bool begin() {
-    if (alone_left_ == 0) return false;
-    --alone_left_;
-    return true;
-  }
+  bool begin() const { return alone_left_.count() > 0; }
+
+  // ended_alone() is told how long such a window took.
+  void ended_alone(std::chrono::nanoseconds wall) { alone_left_ -= wall; }
 
   // is_starved() holds where workers wait for processors rather than for work: at least one for a
-  // quarter of the time sleeps while another neither sleeps nor runs.
-  static bool is_starved(const Spent& spent) {
+  // quarter of the time sleeps while another neither sleeps nor runs. What went well before counts
+  // a little: a processor lost once is no busy machine.
+  bool is_starved(const Spent& spent) const {
     const std::chrono::nanoseconds lost = spent.workers * spent.wall - spent.slept - spent.used;
-    return part * spent.slept > spent.wall && part * lost > spent.wall;
+    return part * spent.slept > spent.wall + std::min(kept_, most_trust) &&
+           part * lost > spent.wall;
   }
 
-  // starved() makes the next windows those of the calling thread alone.
+  // starved() gives the next windows to the calling thread alone.
   void starved() {
     alone_left_ = next_alone_;
     next_alone_ = std::min(2 * next_alone_, most_alone);
+    kept_ = {};
   }
 
   // kept() is told of a window that all workers ran without being starved.
   void kept(std::chrono::nanoseconds wall) {
-    if (wall > worth_knowing) next_alone_ = first_alone;
+    kept_ += wall;
+    if (kept_ > worth_knowing) next_alone_ = first_alone;
   }
 
  private:
   static constexpr int part = 4;
-  static constexpr uint32_t first_alone = 4;
-  static constexpr uint32_t most_alone = 64;
+  static constexpr std::chrono::nanoseconds most_trust = std::chrono::milliseconds(1);
   // A time slice of another process lasts some milliseconds; in less nothing is seen of it.
-  static constexpr std::chrono::milliseconds worth_knowing{10};
+  static constexpr std::chrono::nanoseconds worth_knowing = std::chrono::milliseconds(10);
+  static constexpr std::chrono::nanoseconds first_alone = std::chrono::milliseconds(20);
+  static constexpr std::chrono::nanoseconds most_alone = std::chrono::milliseconds(160);
 
-  uint32_t alone_left_ = 0;
-  uint32_t next_alone_ = first_alone;
+  std::chrono::nanoseconds kept_ = most_trust;  // all workers ran so long since starved()
+  std::chrono::nanoseconds alone_left_{0};
+  std::chrono::nanoseconds next_alone_ = first_alone;
 };
 
 }  // namespace sluice::megakernel

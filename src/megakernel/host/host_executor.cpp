@@ -278,7 +278,7 @@ void HostExecutor::State::note_sleep(std::chrono::nanoseconds time) {
     spent.used += clock.used();
     ++spent.workers;
   }
-  if (!Crew::is_starved(spent) || alone.exchange(true)) return;
+  if (!crew.is_starved(spent) || alone.exchange(true)) return;
   crew.starved();
 }
 
@@ -315,7 +315,9 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
   if (window.tasks.empty()) return;
   state.prepare(window);
   state.times = times;
-  const bool alone = state.workers == 1 || window.tasks.size() == 1 || state.crew.begin();
+  const bool needs_nobody = state.workers == 1 || window.tasks.size() == 1;
+  const bool alone = needs_nobody || state.crew.begin();
+  const Clock::time_point start = Clock::now();
   state.alone.store(alone, std::memory_order_relaxed);
   if (!alone) {
     if (state.threads.empty()) state.start_threads();
@@ -324,7 +326,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
       state.open = true;
       state.joined = 0;
       state.slept = {};
-      state.opened = Clock::now();
+      state.opened = start;
       std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
       state.clocks[0] = ThreadClock::of_this_thread();
     }
@@ -337,7 +339,9 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
     const std::lock_guard lock(state.mutex);
     state.open = false;
     joined = state.joined;
-    if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - state.opened);
+    if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - start);
+  } else if (!needs_nobody) {
+    state.crew.ended_alone(Clock::now() - start);
   }
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
   // every task is done.
