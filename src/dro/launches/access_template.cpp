@@ -6,13 +6,15 @@
 #include <fmt/format.h>
 #include <isl/map.h>
 
+#include "dro/relations/relation_reader.hpp"
+
 namespace sluice::dro {
 
 Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
     const IslContext& context, const std::string& text, std::span<const analysis::Symbol> symbols) {
   auto made = std::make_shared<AccessTemplate>();
   made->text_ = text;
-  const isl::map access(context.get(), text);
+  const isl::map access = read_map(context.get(), text);
   if (access.is_null()) return invalid_input("not an isl relation: " + text);
   if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1) {
     return invalid_input("not a relation from three block indices to one byte offset: " + text);

@@ -54,8 +54,7 @@ TidyingBudget::~TidyingBudget() {
 
 Result<isl::map> parse_access(const IslContext& context, const std::string& text,
                               const Dim3& grid) {
-  const std::optional<isl::map> quickly = read_relation(context.get(), text);
-  isl::map access = quickly ? *quickly : isl::map(context.get(), text);
+  isl::map access = read_map(context.get(), text);
   if (access.is_null()) return invalid_input("not an isl relation: " + text);
   if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1 ||
       isl_map_dim(access.get(), isl_dim_param) != 0) {
