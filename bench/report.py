@@ -13,8 +13,15 @@ BUILD = ROOT / "build"
 def machine():
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     system = re.search(r'PRETTY_NAME="(.*)"', pathlib.Path("/etc/os-release").read_text())[1]
-    return (f"{os.cpu_count()} processors, {memory} GiB, {system}; "
+    return (f"{os.cpu_count()} processors ({processor()}), {memory} GiB, {system}; "
             f"load average {os.getloadavg()[0]:.1f} at the start")
+
+
+def processor():
+    """What the first processor calls itself; virtual machines often hide the name's end."""
+    found = dict(re.findall(r"^(.+?)\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0], re.M))
+    model = " ".join(f"{key} {found[key]}" for key in ("cpu family", "model") if key in found)
+    return ", ".join(filter(None, [found.get("model name", "unknown"), model]))
 
 
 def table(head, rows):
