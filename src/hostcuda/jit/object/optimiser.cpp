@@ -59,6 +59,9 @@ Result<std::unique_ptr<TargetMachine>> make_host_target() {
     return system_error(
         fmt::format("LLVM does not know this machine: {}", toString(builder.takeError())));
   }
+  // LLVM spares AVX-512 its widest registers for the sake of the first processors that had them,
+  // and which went at a lower clock then.
+  if (builder->getTargetTriple().isX86()) builder->addFeatures({"-prefer-256-bit"});
   builder->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
   builder->setRelocationModel(Reloc::PIC_);
   builder->getOptions().AllowFPOpFusion = FPOpFusion::Strict;
