@@ -12,6 +12,9 @@ namespace {
 // The cache is not a band's alone: other processes, and on a virtual machine other machines, have
 // their part, and half full it holds little less.
 constexpr uint64_t part_of_cache = 4;
+// A larger last level is that of dozens of processors. It is far from each of them, little faster
+// than memory, and a virtual machine has no such part of it.
+constexpr uint64_t far_cache_bytes = uint64_t{64} << 20U;
 // Where the system does not say how large the last level is.
 constexpr uint64_t usual_cache_bytes = uint64_t{8} << 20U;
 
@@ -83,7 +86,8 @@ uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits&
   return static_cast<uint32_t>(wanted);
 }
 
-uint64_t band_cache_bytes(uint64_t last_level) {
+uint64_t band_cache_bytes(uint64_t last_level, uint64_t own_caches) {
+  if (last_level > far_cache_bytes && own_caches != 0) return own_caches;
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 

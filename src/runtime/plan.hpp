@@ -47,8 +47,9 @@ class Planner {
 uint32_t blocks_per_task(const Dim3& grid, const Dim3& block, const OrderLimits& limits,
                          uint32_t block_nanoseconds = 0);
 
-// band_cache_bytes() is the part that a band may fill of a last-level cache of so many bytes (0:
-// unknown).
-uint64_t band_cache_bytes(uint64_t last_level);
+// band_cache_bytes() is how many bytes a band may fill: a part of a last-level cache of so many
+// bytes (0: unknown), or, where that is large and far, the workers' own caches, of so many bytes
+// together.
+uint64_t band_cache_bytes(uint64_t last_level, uint64_t own_caches);
 
 }  // namespace sluice::runtime

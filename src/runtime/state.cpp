@@ -16,9 +16,11 @@ int64_t steady_nanoseconds() {
 OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* backend,
                          uint32_t host_workers) {
   const CacheSizes caches = read_cache_sizes();
-  OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last), .workers = host_workers};
+  const uint64_t own_caches = caches.own * host_workers;
+  OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last, own_caches),
+                     .workers = host_workers};
   limits.stress = config.stress;
-  limits.own_cache_bytes = caches.own * host_workers;
+  limits.own_cache_bytes = own_caches;
   limits.on_host = backend == nullptr;
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();

@@ -134,6 +134,14 @@ PlannedWindow chain(uint64_t buffer_bytes, const dro::EdgeTable& table,
   return {.held = std::move(window)};
 }
 
+TEST(Plan, FillsTheWorkersOwnCachesWhereTheLastLevelIsFar) {
+  constexpr uint64_t mebibyte = uint64_t{1} << 20U;
+  EXPECT_EQ(band_cache_bytes(32 * mebibyte, 2 * mebibyte), 8 * mebibyte);
+  EXPECT_EQ(band_cache_bytes(260 * mebibyte, 4 * mebibyte), 4 * mebibyte);
+  EXPECT_EQ(band_cache_bytes(260 * mebibyte, 0), 65 * mebibyte);
+  EXPECT_EQ(band_cache_bytes(0, 0), 2 * mebibyte);
+}
+
 TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
   const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
   PlannedWindow window = chain(1000, table);
