@@ -6,22 +6,17 @@
 #include <fmt/format.h>
 #include <isl/map.h>
 
-#include "dro/relations/relation_reader.hpp"
-
 namespace sluice::dro {
 
 Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
     const IslContext& context, const std::string& text, std::span<const analysis::Symbol> symbols) {
   auto made = std::make_shared<AccessTemplate>();
   made->text_ = text;
-  const isl::map access = read_map(context.get(), text);
-  if (access.is_null()) return invalid_input("not an isl relation: " + text);
-  if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1) {
-    return invalid_input("not a relation from three block indices to one byte offset: " + text);
-  }
-  const int parameters = isl_map_dim(access.get(), isl_dim_param);
+  Result<isl::map> access = read_access(context, text);
+  if (!access) return tl::unexpected(access.error());
+  const int parameters = isl_map_dim(access->get(), isl_dim_param);
   for (int i = 0; i < parameters; ++i) {
-    const char* name = isl_map_get_dim_name(access.get(), isl_dim_param, static_cast<unsigned>(i));
+    const char* name = isl_map_get_dim_name(access->get(), isl_dim_param, static_cast<unsigned>(i));
     const auto symbol = std::find_if(
         symbols.begin(), symbols.end(),
         [&](const analysis::Symbol& each) { return name != nullptr && each.name == name; });
@@ -31,9 +26,7 @@ Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
     }
     made->symbol_of_.push_back(static_cast<size_t>(symbol - symbols.begin()));
   }
-  made->relation_ =
-      coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
-                    .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
+  made->relation_ = std::move(*access);
   return made;
 }
 
@@ -50,11 +43,7 @@ Result<isl::map> AccessTemplate::at(const IslContext& context,
     access = coalesced(isl::manage(isl_map_project_out(access.release(), isl_dim_param, 0,
                                                        static_cast<unsigned>(symbol_of_.size()))));
   }
-  if (!yes(access.domain().is_subset(grid_blocks(context, grid)))) {
-    return invalid_input(fmt::format("the relation has blocks outside the grid ({}, {}, {}): {}",
-                                     grid.x, grid.y, grid.z, text_));
-  }
-  return access;
+  return within_grid(context, std::move(access), grid, text_);
 }
 
 bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,

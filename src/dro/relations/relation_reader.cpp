@@ -54,9 +54,4 @@ std::optional<isl::map> read_relation(isl::ctx context, std::string_view text) {
   return isl::manage(relation);
 }
 
-isl::map read_map(isl::ctx context, const std::string& text) {
-  const std::optional<isl::map> quickly = read_relation(context, text);
-  return quickly ? *quickly : isl::map(context, text);
-}
-
 }  // namespace sluice::dro

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "isl/isl-noexceptions.h"
@@ -16,9 +15,5 @@ namespace sluice::dro {
 // microseconds. The tuples are unnamed. Nothing where parse_relation() (relation_text.hpp) does not
 // know the text: isl may still be able to read it.
 std::optional<isl::map> read_relation(isl::ctx context, std::string_view text);
-
-// read_map() reads any text that isl can read, the quick way where there is one; null where isl
-// cannot.
-isl::map read_map(isl::ctx context, const std::string& text);
 
 }  // namespace sluice::dro

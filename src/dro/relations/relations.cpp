@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <isl/ctx.h>
@@ -52,21 +54,34 @@ TidyingBudget::~TidyingBudget() {
   isl_ctx_set_max_operations(context_, 0);
 }
 
-Result<isl::map> parse_access(const IslContext& context, const std::string& text,
-                              const Dim3& grid) {
-  isl::map access = read_map(context.get(), text);
+Result<isl::map> read_access(const IslContext& context, const std::string& text) {
+  const std::optional<isl::map> quickly = read_relation(context.get(), text);
+  const isl::map access = quickly ? *quickly : isl::map(context.get(), text);
   if (access.is_null()) return invalid_input("not an isl relation: " + text);
-  if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1 ||
-      isl_map_dim(access.get(), isl_dim_param) != 0) {
+  if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1) {
     return invalid_input("not a relation from three block indices to one byte offset: " + text);
   }
-  access = coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
-                         .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
+  return coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
+                       .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
+}
+
+Result<isl::map> within_grid(const IslContext& context, isl::map access, const Dim3& grid,
+                             const std::string& text) {
   if (!yes(access.domain().is_subset(grid_blocks(context, grid)))) {
     return invalid_input(fmt::format("the relation has blocks outside the grid ({}, {}, {}): {}",
                                      grid.x, grid.y, grid.z, text));
   }
   return access;
+}
+
+Result<isl::map> parse_access(const IslContext& context, const std::string& text,
+                              const Dim3& grid) {
+  Result<isl::map> access = read_access(context, text);
+  if (!access) return access;
+  if (isl_map_dim(access->get(), isl_dim_param) != 0) {
+    return invalid_input("not a relation from three block indices to one byte offset: " + text);
+  }
+  return within_grid(context, std::move(*access), grid, text);
 }
 
 isl::set grid_blocks(const IslContext& context, const Dim3& grid) {

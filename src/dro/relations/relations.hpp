@@ -55,6 +55,15 @@ inline bool yes(const isl::boolean& answer) {
   return answer.is_true();
 }
 
+// read_access() reads a relation [n] -> { B[x, y, z] -> A[o] : ... } with any parameters. An error
+// where the text is none or has other dimensions.
+Result<isl::map> read_access(const IslContext& context, const std::string& text);
+
+// within_grid() is the relation itself, an error where it has blocks outside the grid. `text` is
+// what it was read from.
+Result<isl::map> within_grid(const IslContext& context, isl::map access, const Dim3& grid,
+                             const std::string& text);
+
 // parse_access() reads a relation { B[x, y, z] -> A[o] : ... } over the blocks of `grid`. An error
 // where the text is none, has parameters or other dimensions, or leaves the grid.
 Result<isl::map> parse_access(const IslContext& context, const std::string& text, const Dim3& grid);
