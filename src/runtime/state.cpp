@@ -16,7 +16,7 @@ int64_t steady_nanoseconds() {
 OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* backend,
                          uint32_t host_workers) {
   const CacheSizes caches = read_cache_sizes();
-  const uint64_t own_caches = caches.own * host_workers;
+  const uint64_t own_caches = backend == nullptr ? caches.own * host_workers : 0;
   OrderLimits limits{.cache_bytes = band_cache_bytes(caches.last, own_caches),
                      .workers = host_workers};
   limits.stress = config.stress;
@@ -25,7 +25,6 @@ OrderLimits order_limits(const Config& config, const megakernel::WindowBackend* 
   if (backend == nullptr) return limits;
   limits.workers = backend->workers();
   limits.task_threads = device_task_threads;
-  limits.own_cache_bytes = 0;
   return limits;
 }
 
