@@ -12,7 +12,6 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
-#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 namespace sluice::hostcuda::jit {
@@ -35,7 +34,7 @@ struct Guard {
 
 constexpr uint64_t half = uint64_t{1} << 31U;
 
-// Stretch is a run of rounds [first, end), of 64 bits, in which no sum crosses a multiple of 2^31:
+// Stretch is a run of rounds [start, end), of 64 bits, in which no sum crosses a multiple of 2^31:
 // there both orders of 32-bit numbers are those of the rounds.
 struct Stretch {
   Value* start = nullptr;
@@ -53,7 +52,7 @@ struct Stretch {
     };
     Value* equal = ir.CreateAdd(start, ir.CreateSub(wide(limit), wide(at_start)));
     Value* beyond = ir.CreateAdd(equal, ir.getInt64(1));
-    switch (CmpInst::isSigned(predicate) ? ICmpInst::getUnsignedPredicate(predicate) : predicate) {
+    switch (is_signed ? ICmpInst::getUnsignedPredicate(predicate) : predicate) {
       case CmpInst::ICMP_ULT:
         return end_at(ir, equal);
       case CmpInst::ICMP_ULE:
