@@ -12,7 +12,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 
-#include "hostcuda/jit/object/thread_bounds.hpp"
+#include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
 namespace sluice::hostcuda {
@@ -141,6 +141,39 @@ TEST(JitBounds, AGuardThatOnlyPartlyBounds) {
       });
 }
 
+// A kernel whose threads let through by `guard` write what %r8 is with its sign, and without.
+std::string extending_kernel(const std::string& guard) {
+  return ".version 8.5\n.target sm_90\n.address_size 64\n"
+         ".visible .entry kernel(.param .u64 memory, .param .u32 base, .param .u32 limit) {\n"
+         ".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<99>;\n"
+         "ld.param.u64 %rd0, [memory];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
+         "mov.u32 %r6, %ntid.x;\nmad.lo.u32 %r3, %r2, %r6, %r1;\nld.param.u32 %r7, [base];\n"
+         "add.u32 %r8, %r3, %r7;\nld.param.u32 %r9, [limit];\n" +
+         guard +
+         "mul.wide.u32 %rd1, %r3, 16;\nadd.u64 %rd2, %rd0, %rd1;\ncvt.s64.s32 %rd3, %r8;\n"
+         "cvt.u64.u32 %rd4, %r8;\nst.global.u64 [%rd2], %rd3;\nst.global.u64 [%rd2+8], %rd4;\n"
+         "END:\nret;\n}\n";
+}
+
+TEST(JitBounds, ExtendedSumsUnderAGuard) {
+  Kernels kernels(compile_text(extending_kernel("setp.ge.u32 %p1, %r3, %r9;\n@%p1 bra END;\n")));
+  constexpr uint32_t block = 32;
+  constexpr uint32_t grid = 7;
+  for (const uint32_t base : corners) {
+    for (const uint32_t limit : {0U, 1U, 100U, 250U}) {
+      std::vector<uint64_t> memory(size_t{2} * block * grid, 7);
+      kernels.run("kernel", {grid}, {block}, 0, memory.data(), base, limit);
+      for (uint32_t place = 0; place < block * grid; ++place) {
+        const uint32_t sum = place + base;
+        const bool runs = place < limit;
+        const auto with_sign = static_cast<uint64_t>(static_cast<int64_t>(as_signed(sum)));
+        ASSERT_EQ(memory[2 * place], runs ? with_sign : 7U) << "base " << base << " at " << place;
+        ASSERT_EQ(memory[2 * place + 1], runs ? sum : 7U) << "base " << base << " at " << place;
+      }
+    }
+  }
+}
+
 // has_bounds() runs the pass over a loop with such a header and says whether it took the guard.
 bool has_bounds(const std::string& header, const std::string& latch = "") {
   const std::string text = fmt::format(R"(
@@ -179,7 +212,7 @@ done:
   llvm::FunctionAnalysisManager analyses;
   llvm::PassBuilder().registerFunctionAnalyses(analyses);
   llvm::Function& function = *module->getFunction("f");
-  const bool changed = !jit::ThreadBoundsPass::run(function, analyses).areAllPreserved();
+  const bool changed = !jit::ThreadStretchesPass::run(function, analyses).areAllPreserved();
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   return changed;
 }

@@ -19,7 +19,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
-#include "hostcuda/jit/object/thread_bounds.hpp"
+#include "hostcuda/jit/object/thread_stretches.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -93,7 +93,7 @@ void optimise(Module& module, TargetMachine& target) {
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
         passes.addPass(LoopSimplifyPass());
-        passes.addPass(ThreadBoundsPass());
+        passes.addPass(ThreadStretchesPass());
       });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);

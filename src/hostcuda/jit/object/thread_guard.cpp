@@ -1,0 +1,107 @@
+#include "hostcuda/jit/object/thread_guard.hpp"
+
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+bool does_nothing(const BasicBlock& block) {
+  return none_of(block, [](const Instruction& each) { return each.mayHaveSideEffects(); });
+}
+
+class GuardReader {
+ public:
+  GuardReader(const CountedLoop& loop, ScalarEvolution& evolution)
+      : loop_(*loop.loop), evolution_(evolution) {}
+
+  // take() takes apart what must be `wanted`.
+  void take(Value* value, bool wanted) {
+    using namespace PatternMatch;
+    Value* a = nullptr;
+    Value* b = nullptr;
+    if (wanted ? match(value, m_LogicalAnd(m_Value(a), m_Value(b)))
+               : match(value, m_LogicalOr(m_Value(a), m_Value(b)))) {
+      take(a, wanted);
+      take(b, wanted);
+    } else if (auto* compare = dyn_cast<ICmpInst>(value); !compare || !take(*compare, wanted)) {
+      guard_.others.push_back({value, wanted});
+    }
+  }
+
+  const ThreadGuard& guard() const { return guard_; }
+
+ private:
+  bool take(ICmpInst& compare, bool wanted) {
+    CmpInst::Predicate predicate = wanted ? compare.getPredicate() : compare.getInversePredicate();
+    Value* index = compare.getOperand(0);
+    Value* limit = compare.getOperand(1);
+    if (loop_.isLoopInvariant(index)) {
+      std::swap(index, limit);
+      predicate = CmpInst::getSwappedPredicate(predicate);
+    }
+    if (predicate == CmpInst::ICMP_NE || !loop_.isLoopInvariant(limit) ||
+        !limit->getType()->isIntegerTy(32))
+      return false;
+    const auto* sum = dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(index));
+    if (sum == nullptr || sum->getLoop() != &loop_ || !sum->isAffine() ||
+        !sum->getStepRecurrence(evolution_)->isOne())
+      return false;
+    guard_.comparisons.push_back({sum->getStart(), predicate, limit});
+    return true;
+  }
+
+  const Loop& loop_;
+  ScalarEvolution& evolution_;
+  ThreadGuard guard_;
+};
+
+}  // namespace
+
+std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolution& evolution) {
+  const auto* branch = dyn_cast<BranchInst>(loop.header->getTerminator());
+  if (loop.header == loop.latch || branch == nullptr || !branch->isConditional()) {
+    return std::nullopt;
+  }
+  const bool skips_where_false = branch->getSuccessor(1) == loop.latch;
+  if (!skips_where_false && branch->getSuccessor(0) != loop.latch) return std::nullopt;
+  if (isa<PHINode>(loop.latch->front()) || !does_nothing(*loop.header) ||
+      !does_nothing(*loop.latch))
+    return std::nullopt;
+  GuardReader reader(loop, evolution);
+  reader.take(branch->getCondition(), skips_where_false);
+  const SCEVExpander expander(evolution, loop.header->getDataLayout(), "guard");
+  const auto is_expandable = [&](const Comparison& each) {
+    return expander.isSafeToExpand(each.start);
+  };
+  if (reader.guard().comparisons.empty() || !all_of(reader.guard().comparisons, is_expandable)) {
+    return std::nullopt;
+  }
+  return reader.guard();
+}
+
+void ThreadGuard::keep_others(const CountedLoop& loop) const {
+  auto* branch = cast<BranchInst>(loop.header->getTerminator());
+  IRBuilder<> ir(branch);
+  BasicBlock* body = branch->getSuccessor(branch->getSuccessor(0) == loop.latch ? 1 : 0);
+  Value* guard = nullptr;
+  for (const auto& [value, wanted] : others) {
+    Value* each = wanted ? value : ir.CreateNot(value);
+    guard = guard == nullptr ? each : ir.CreateLogicalAnd(guard, each);
+  }
+  if (guard != nullptr) {
+    ir.CreateCondBr(guard, body, loop.latch);
+  } else {
+    ir.CreateBr(body);
+  }
+  Value* condition = branch->getCondition();
+  branch->eraseFromParent();
+  RecursivelyDeleteTriviallyDeadInstructions(condition);
+}
+
+}  // namespace sluice::hostcuda::jit

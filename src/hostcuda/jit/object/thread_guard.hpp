@@ -1,0 +1,34 @@
+// The condition under which a round of a loop over threads does anything.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/InstrTypes.h>
+
+#include "hostcuda/jit/object/counted_loop.hpp"
+
+namespace sluice::hostcuda::jit {
+
+// Comparison holds where (start + round) predicate limit, all of 32 bits.
+struct Comparison {
+  const llvm::SCEV* start = nullptr;  // may be expanded in front of the loop
+  llvm::CmpInst::Predicate predicate = llvm::CmpInst::BAD_ICMP_PREDICATE;
+  llvm::Value* limit = nullptr;  // the same in all rounds
+};
+
+// ThreadGuard is a conjunction, at the end of the loop's first block, of which a round that it does
+// not let through goes to the last block at once, having done nothing.
+struct ThreadGuard {
+  llvm::SmallVector<Comparison, 4> comparisons;
+  llvm::SmallVector<std::pair<llvm::Value*, bool>, 2> others;  // and what they must be
+
+  // of() is nullopt where nothing bounds the loop's rounds. The loop counts them from 0.
+  static std::optional<ThreadGuard> of(const CountedLoop& loop, llvm::ScalarEvolution& evolution);
+
+  // keep_others() leaves of the guard what is no comparison.
+  void keep_others(const CountedLoop& loop) const;
+};
+
+}  // namespace sluice::hostcuda::jit
