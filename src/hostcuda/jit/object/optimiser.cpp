@@ -20,6 +20,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "hostcuda/jit/object/thread_stretches.hpp"
+#include "hostcuda/jit/object/whole_vectors.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -94,6 +95,8 @@ void optimise(Module& module, TargetMachine& target) {
       [](FunctionPassManager& passes, OptimizationLevel) {
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
+        passes.addPass(LoopSimplifyPass());
+        passes.addPass(WholeVectorsPass());
       });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);
