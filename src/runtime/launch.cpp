@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/brief_lock.hpp"
 #include "base/log.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/state.hpp"
@@ -25,7 +26,7 @@ constexpr int64_t nanoseconds_for_a_step = 50;
 }  // namespace
 
 int Runtime::State::launch(const LaunchCall& call) {
-  Lock lock(mutex_);
+  Lock lock = lock_briefly_held(mutex_);
   const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
   window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
   handed_over_ = false;

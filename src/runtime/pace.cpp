@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/brief_lock.hpp"
 #include "base/log.hpp"
 #include "runtime/state.hpp"
 
@@ -46,7 +47,7 @@ int Runtime::State::give_plainly(const LaunchCall& call, Kernel& kernel, const B
 }
 
 void Runtime::State::plain_done(const LaunchWindow::Called& called, HeldStream& stream) {
-  const Lock lock(mutex_);
+  const Lock lock = lock_briefly_held(mutex_);
   --stream.outstanding;
   --outstanding_windows_;
   try {

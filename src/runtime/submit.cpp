@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/brief_lock.hpp"
 #include "base/log.hpp"
 #include "runtime/state.hpp"
 #include "runtime/task_records.hpp"
@@ -143,7 +144,7 @@ void Runtime::State::run_timed(const PlannedWindow& window) {
 }
 
 void Runtime::State::window_done(const LaunchWindow& window, HeldStream& stream, bool failed) {
-  const Lock lock(mutex_);
+  const Lock lock = lock_briefly_held(mutex_);
   const size_t launches = window.size();
   if (backend_ == nullptr) --running_windows_;
   --stream.outstanding;

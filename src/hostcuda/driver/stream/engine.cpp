@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/brief_lock.hpp"
 #include "base/log.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
 #include "hostcuda/jit/library/device_printf.hpp"
@@ -43,7 +44,7 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, std::function<v
 
 Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
                       std::vector<Ticket> after) {
-  Lock lock(mutex_);
+  Lock lock = lock_briefly_held(mutex_);
   add_legacy_order(*queue, after);
   const uint64_t number = queue->submitted_.load() + 1;
   const bool was_empty = queue->items_.empty();
@@ -142,7 +143,7 @@ void Engine::sleep_until_ready(Lock& lock) {
   if (!std::exchange(somebody_spins_, true)) {
     lock.unlock();
     spin_until([&] { return ready_count_.load() != 0; });
-    lock.lock();
+    lock_briefly_held(lock);
     somebody_spins_ = false;
   }
   while (ready_count_.load() == 0)
@@ -161,12 +162,12 @@ void Engine::run_first(StreamQueue& queue, Lock& lock) {
   run(*work);
   // What the work holds (code, staging memory) is gone before anyone hears that it is done.
   work.reset();
-  lock.lock();
+  lock_briefly_held(lock);
   if (calls_program) --calling_program_;
   complete_first(queue);
   if (ready_count_.load() > 1) {
     provide_thread(lock);
-    if (!lock.owns_lock()) lock.lock();
+    if (!lock.owns_lock()) lock_briefly_held(lock);
   }
 }
 
