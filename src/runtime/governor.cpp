@@ -56,7 +56,11 @@ Governor::Way Governor::launched(Mark& kernel) {
 }
 
 std::optional<Governor::Verdict> Governor::measured(Way way, const Sample& sample) {
-  if (sample.round != round_ || step_ == Step::decided) return std::nullopt;
+  if (sample.round != round_) return std::nullopt;
+  if (step_ == Step::decided) {
+    watch(way, sample);
+    return std::nullopt;
+  }
   add(way == Way::plain ? plain_ : tasks_, sample);
   if (step_ != Step::awaiting && step_ != Step::probing) return std::nullopt;
   return plain_.values.size() < config_.samples ? std::nullopt : compare();
@@ -80,13 +84,23 @@ double Governor::median(std::vector<double> values) {
 }
 
 std::optional<Governor::Verdict> Governor::compare() {
-  const double speed = median(tasks_.values) / std::max(median(plain_.values), 1e-9);
+  compared_pace_ = median(tasks_.values);
+  const double speed = compared_pace_ / std::max(median(plain_.values), 1e-9);
   const bool before = is_aside_;
   is_aside_ = speed > config_.worth;
   step_ = Step::decided;
   step_launches_ = 0;
+  tasks_ = {};
   if (is_aside_ == before) return std::nullopt;
   return Verdict{is_aside_, speed};
+}
+
+// A program may go on with the same kernels in another way, on many streams for instance.
+void Governor::watch(Way way, const Sample& sample) {
+  if (way != Way::tasks || is_aside_) return;
+  add(tasks_, sample);
+  if (step_launches_ < config_.slower_after || tasks_.values.size() < config_.samples) return;
+  if (median(tasks_.values) > config_.slower * compared_pace_) begin_round();
 }
 
 }  // namespace sluice::runtime

@@ -20,6 +20,8 @@ class Governor {
     uint32_t samples = 5;            // of each way; their medians are compared
     uint64_t again_launches = 8192;  // until the next comparison; then twice as many
     double worth = 1.05;             // by what factor plain launches must be faster
+    double slower = 1.5;             // by what factor tasks must have become slower,
+    uint64_t slower_after = 2048;    // so many launches after a comparison, for another
   };
 
   enum class Way {
@@ -74,6 +76,7 @@ class Governor {
   void add(Pace& pace, const Sample& sample) const;
   static double median(std::vector<double> values);
   std::optional<Verdict> compare();
+  void watch(Way way, const Sample& sample);
 
   const Config config_;
   uint64_t phase_ = 0;
@@ -85,6 +88,7 @@ class Governor {
   uint64_t again_ = 0;
   Pace tasks_;
   Pace plain_;
+  double compared_pace_ = 0;  // of tasks, when they were compared
 };
 
 }  // namespace sluice::runtime

@@ -19,9 +19,15 @@ using Way = Governor::Way;
 
 constexpr Governor::Config quick{
     .first_launches = 20, .sample_launches = 2, .samples = 3, .again_launches = 50};
+constexpr Governor::Config watchful{.first_launches = 20,
+                                    .sample_launches = 2,
+                                    .samples = 3,
+                                    .again_launches = 1000,
+                                    .slower_after = 30};
 
 // Phase drives a governor with launches that take so long, as tasks and plain.
 struct Phase {
+  explicit Phase(const Governor::Config& config = quick) : governor(config) {}
   Way launch(Governor::Mark& kernel) {
     const Way way = governor.launched(kernel);
     if (way == Way::aside) return way;
@@ -37,7 +43,7 @@ struct Phase {
     return ways;
   }
 
-  Governor governor{quick};
+  Governor governor;
   int64_t task_time = 100;
   int64_t plain_time = 100;
   std::vector<Governor::Verdict> verdicts;
@@ -88,6 +94,32 @@ TEST(Governor, ComesBackWhenTasksAreNoSlowerAnyMore) {
   EXPECT_EQ(ways.back(), 't');
   ASSERT_EQ(phase.verdicts.size(), 2U);
   EXPECT_FALSE(phase.verdicts[1].aside);
+}
+
+TEST(Governor, ComparesAgainWhereTasksHaveBecomeMuchSlower) {
+  Phase phase(watchful);
+  Governor::Mark kernel;
+  EXPECT_EQ(phase.launches(27, kernel), std::string(20, 't') + std::string(6, 'p') + "t");
+  phase.task_time = 149;
+  phase.plain_time = 100;
+  EXPECT_EQ(phase.launches(40, kernel), std::string(40, 't'));
+  Phase slower = phase;
+  slower.task_time = 151;
+  const std::string ways = slower.launches(40, kernel);
+  EXPECT_EQ(ways.substr(0, 2), "tt");
+  EXPECT_NE(ways.find("pppppp"), std::string::npos) << ways;
+  EXPECT_EQ(ways.back(), 'a') << ways;
+  ASSERT_EQ(slower.verdicts.size(), 1U);
+  EXPECT_TRUE(slower.verdicts[0].aside);
+}
+
+TEST(Governor, DoesNotCompareAgainAtOnceWhereTasksBecomeSlower) {
+  Phase phase(watchful);
+  Governor::Mark kernel;
+  phase.launches(27, kernel);
+  phase.task_time = 1000;
+  EXPECT_EQ(phase.launches(29, kernel), std::string(29, 't'));
+  EXPECT_NE(phase.launches(30, kernel).find('p'), std::string::npos);
 }
 
 TEST(Governor, AKernelThatComesLateBeginsAnotherPhase) {
