@@ -80,6 +80,74 @@ TEST(JitWholeVectors, RunEachThreadOfEightBytesOnce) {
   expect_each_thread_once<uint64_t>("u64");
 }
 
+// A kernel whose threads from `first` to before `last` write 1000 times what lies before their
+// elements of `type` in `from`, 100 times these, 10 times what lies behind them, and what lies
+// three elements behind that.
+std::string neighbours_kernel(const std::string& type, unsigned bytes) {
+  return fmt::format(
+      ".version 8.5\n.target sm_90\n.address_size 64\n"
+      ".visible .entry kernel(.param .u64 from, .param .u64 to, .param .u32 first,\n"
+      ".param .u32 last) {{\n"
+      ".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .{1} %v<99>;\n.reg .b64 %rd<99>;\n"
+      "ld.param.u64 %rd0, [from];\nld.param.u64 %rd5, [to];\nmov.u32 %r1, %tid.x;\n"
+      "mov.u32 %r2, %ctaid.x;\nmov.u32 %r6, %ntid.x;\nmad.lo.s32 %r3, %r2, %r6, %r1;\n"
+      "ld.param.u32 %r7, [first];\nld.param.u32 %r8, [last];\n"
+      "setp.lt.s32 %p1, %r3, %r7;\nsetp.ge.s32 %p2, %r3, %r8;\nor.pred %p3, %p1, %p2;\n"
+      "@%p3 bra END;\n"
+      "mul.wide.s32 %rd1, %r3, {0};\nadd.s64 %rd2, %rd0, %rd1;\nadd.s64 %rd3, %rd5, %rd1;\n"
+      "ld.global.{1} %v1, [%rd2+-{0}];\nld.global.{1} %v2, [%rd2];\n"
+      "ld.global.{1} %v3, [%rd2+{0}];\nld.global.{1} %v4, [%rd2+{2}];\n"
+      "mul{3}.{1} %v5, %v1, {4};\nmul{3}.{1} %v6, %v2, {5};\nmul{3}.{1} %v7, %v3, {6};\n"
+      "add.{1} %v8, %v5, %v6;\nadd.{1} %v9, %v8, %v7;\nadd.{1} %v10, %v9, %v4;\n"
+      "st.global.{1} [%rd3], %v10;\n"
+      "END:\nret;\n}}\n",
+      bytes, type, 4 * bytes, type[0] == 'f' ? "" : ".lo",
+      type == "f32"   ? "0f447A0000"
+      : type == "f64" ? "0d408F400000000000"
+                      : "1000",
+      type == "f32"   ? "0f42C80000"
+      : type == "f64" ? "0d4059000000000000"
+                      : "100",
+      type == "f32"   ? "0f41200000"
+      : type == "f64" ? "0d4024000000000000"
+                      : "10");
+}
+
+template <class Element>
+void expect_neighbours(const std::string& type) {
+  Kernels kernels(compile_text(neighbours_kernel(type, sizeof(Element))));
+  constexpr uint32_t block = 24;
+  constexpr uint32_t grid = 6;
+  constexpr uint32_t slack = 32;
+  std::vector<Element> from(slack + block * grid + slack);
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<Element>(i * 7 % 10);
+  for (uint32_t misplaced = 1; misplaced < 16; misplaced += 2) {
+    for (const uint32_t first : {0U, 1U, 17U}) {
+      for (const uint32_t last : {2U, 17U, 33U, 50U, 97U, 144U}) {
+        std::vector<Element> to(from.size(), 7);
+        kernels.run("kernel", {grid}, {block}, 0, from.data() + 1, to.data() + misplaced, first,
+                    last);
+        for (uint32_t place = 0; place < to.size(); ++place) {
+          const uint32_t at = place - misplaced + 1;
+          const bool runs = place >= misplaced + first && place < misplaced + last;
+          const Element wanted =
+              runs ? 1000 * from[at - 1] + 100 * from[at] + 10 * from[at + 1] + from[at + 4] : 7;
+          ASSERT_EQ(to[place], wanted) << type << ": threads " << first << " to " << last << ", "
+                                       << misplaced << " elements on, at " << place;
+        }
+      }
+    }
+  }
+}
+
+TEST(JitSharedLoads, GiveEachThreadItsNeighbours) {
+  expect_neighbours<uint32_t>("u32");
+  expect_neighbours<uint64_t>("u64");
+  expect_neighbours<float>("f32");
+  expect_neighbours<double>("f64");
+}
+
 // machine() is one with masks, whatever this one has; nullptr where LLVM lacks it.
 std::unique_ptr<llvm::TargetMachine> machine(const std::string& processor) {
   llvm::InitializeNativeTarget();
@@ -93,9 +161,14 @@ std::unique_ptr<llvm::TargetMachine> machine(const std::string& processor) {
 
 constexpr const char* last_level = "x86-64-v4";
 
-// bodies_of() runs the pass over a loop with such a body and says how many of it there are then.
-unsigned bodies_of(const std::string& body, const std::string& processor = last_level,
-                   const std::string& first = "%first", const std::string& last = "%last") {
+// CutLoop is what the pass makes of a loop with such a body.
+struct CutLoop {
+  unsigned bodies = 0;
+  unsigned loads = 0;  // in a round of the body that runs in whole vectors
+};
+
+CutLoop cut(const std::string& body, const std::string& processor = last_level,
+            const std::string& first = "%first", const std::string& last = "%last") {
   const std::unique_ptr<llvm::TargetMachine> target = machine(processor);
   const std::string text = fmt::format(R"(
 declare float @llvm.sqrt.f32(float)
@@ -127,17 +200,27 @@ done:
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
   if (module == nullptr) {
     ADD_FAILURE() << problem.getMessage().str() << "\n" << text;
-    return 0;
+    return {};
   }
   llvm::FunctionAnalysisManager analyses;
   llvm::PassBuilder(target.get()).registerFunctionAnalyses(analyses);
   llvm::Function& function = *module->getFunction("f");
   jit::WholeVectorsPass::run(function, analyses);
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  const auto is_body = [](const llvm::BasicBlock& block) {
-    return block.getName().starts_with("round");
-  };
-  return static_cast<unsigned>(std::count_if(function.begin(), function.end(), is_body));
+  CutLoop cut;
+  for (const llvm::BasicBlock& block : function) {
+    if (!block.getName().starts_with("round")) continue;
+    ++cut.bodies;
+    if (block.getName() != "round") continue;
+    for (const llvm::Instruction& instruction : block)
+      cut.loads += llvm::isa<llvm::LoadInst>(instruction) ? 1 : 0;
+  }
+  return cut;
+}
+
+unsigned bodies_of(const std::string& body, const std::string& processor = last_level,
+                   const std::string& first = "%first", const std::string& last = "%last") {
+  return cut(body, processor, first, last).bodies;
 }
 
 const std::string load_place =
@@ -192,6 +275,43 @@ TEST_F(JitVectorCuts, AreNotMadeWhereMasksCostMuch) {
 TEST_F(JitVectorCuts, AreNotMadeWhereNoThreadIsLeftOver) {
   EXPECT_EQ(bodies_of(load_place + store, last_level, "0", "128"), 1U);
   EXPECT_EQ(bodies_of(load_place + store, last_level, "0", "130"), 2U);
+}
+
+// A load of `element` elements behind that of the round.
+std::string load_at(int element, const std::string& how = "load float") {
+  return fmt::format(
+      "%j{0} = add i64 %i, {1}\n%at{0} = getelementptr float, ptr %from, i64 %j{0}\n"
+      "%v{0} = {2}, ptr %at{0}{3}\n",
+      element + 8, element, how,
+      how.find("atomic") != std::string::npos ? " monotonic, align 4" : "");
+}
+
+const std::string store_sum = "%sum = fadd float %v7, %v8\n%value = fadd float %sum, %v9\n" + store;
+
+TEST_F(JitVectorCuts, LeaveOneLoadOfNeighbours) {
+  EXPECT_EQ(cut(load_at(-1) + load_at(0) + load_at(1) + store_sum).loads, 1U);
+  EXPECT_EQ(cut(load_at(1) + load_at(-1) + load_at(0) + store_sum).loads, 1U);
+}
+
+TEST_F(JitVectorCuts, LeaveLoadsFurtherApart) {
+  EXPECT_EQ(cut(load_at(-1) + load_at(1) + "%value = fadd float %v7, %v9\n" + store).loads, 2U);
+  EXPECT_EQ(cut(load_at(-1) + load_at(0) + load_at(4) +
+                "%sum = fadd float %v7, %v8\n%value = fadd float %sum, %v12\n" + store)
+                .loads,
+            2U);
+}
+
+TEST_F(JitVectorCuts, TakeALoadOverOnce) {
+  const std::string again = "%again = load float, ptr %at9\n";
+  EXPECT_EQ(cut(load_at(0) + load_at(1) + again +
+                "%sum = fadd float %v8, %v9\n%value = fadd float %sum, %again\n" + store)
+                .loads,
+            2U);
+}
+
+TEST_F(JitVectorCuts, LeaveVolatileLoads) {
+  EXPECT_EQ(cut(load_at(-1, "load volatile float") + load_at(0) + load_at(1) + store_sum).loads,
+            3U);
 }
 
 }  // namespace

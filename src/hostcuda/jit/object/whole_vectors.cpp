@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include "hostcuda/jit/object/counted_loop.hpp"
+#include "hostcuda/jit/object/shared_loads.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -200,6 +201,8 @@ void cut(const CountedLoop& loop, const VectorShape& shape, ScalarEvolution& evo
     return BasicBlock::Create(before->getContext(), name, before->getParent(), loop.header);
   };
   const Rounds rounds = count_rounds(loop, shape, evolution, before->getTerminator());
+  SharedLoads shared(loop, evolution);
+  shared.expand(evolution, before->getTerminator());
   // An empty one, as the clone has a copy of it.
   before = SplitBlock(before, before->getTerminator(), &dominators, &loops);
   const MaskedLoop masked = clone(loop, loops, dominators);
@@ -232,6 +235,7 @@ void cut(const CountedLoop& loop, const VectorShape& shape, ScalarEvolution& evo
   ir.CreateBr(loop.header);
   loop.index->replaceIncomingBlockWith(before, whole_enter);
   loop.run_between(whole_enter, first, last, part_ends);
+  shared.take_over(loop, whole_enter, to, index);
 
   ir.SetInsertPoint(part_ends);
   ir.CreateCondBr(ir.CreateICmpULT(end, rounds.count), part, loop.exit);
