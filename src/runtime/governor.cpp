@@ -7,6 +7,9 @@ namespace {
 
 // A kernel that comes this early in a phase belongs to it; one that comes later begins another.
 constexpr uint64_t forming_launches = 64;
+// So is a launch with that many times the blocks of any before: what was measured of small ones
+// says nothing of it.
+constexpr uint64_t much_larger = 8;
 constexpr uint64_t rarest_again = uint64_t{1} << 20U;
 
 }  // namespace
@@ -26,11 +29,14 @@ void Governor::begin_round() {
   tasks_ = plain_ = {};
 }
 
-Governor::Way Governor::launched(Mark& kernel) {
-  if (kernel.phase != phase_ || phase_ == 0) {
+Governor::Way Governor::launched(Mark& kernel, uint64_t blocks) {
+  const bool is_new = kernel.phase != phase_ || phase_ == 0;
+  if (is_new || blocks > much_larger * kernel.most_blocks) {
     if (phase_ == 0 || phase_launches_ > forming_launches) begin_phase();
+    if (kernel.phase != phase_) kernel.most_blocks = 0;
     kernel.phase = phase_;
   }
+  kernel.most_blocks = std::max(kernel.most_blocks, blocks);
   ++phase_launches_;
   ++step_launches_;
   switch (step_) {

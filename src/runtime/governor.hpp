@@ -8,10 +8,10 @@
 namespace sluice::runtime {
 
 // Governor decides how launches go to the device. A phase is a stretch of launches of the same few
-// kernels. When enough of it has run as tasks, some launches go to the device as they are; where
-// that was faster, Sluice steps aside for the rest of the phase. Both ways are measured again from
-// time to time, ever more rarely. What it decides depends on its calls alone: it reads no clock.
-// Not thread-safe.
+// kernels, none of which has suddenly become much larger. When enough of it has run as tasks, some
+// launches go to the device as they are; where that was faster, Sluice steps aside for the rest of
+// the phase. Both ways are measured again from time to time, ever more rarely. What it decides
+// depends on its calls alone: it reads no clock. Not thread-safe.
 class Governor {
  public:
   struct Config {
@@ -33,6 +33,7 @@ class Governor {
   // Mark is what the governor keeps of a kernel.
   struct Mark {
     uint64_t phase = 0;
+    uint64_t most_blocks = 0;   // of its launches in that phase
     uint64_t block_weight = 0;  // of one block in Sample::work, fixed when first known
   };
 
@@ -54,7 +55,7 @@ class Governor {
   explicit Governor(const Config& config) : config_(config) {}
 
   // launched() says how a launch of this kernel goes; called once for each, in program order.
-  Way launched(Mark& kernel);
+  Way launched(Mark& kernel, uint64_t blocks);
   // round() goes into the samples of the launches that launched() has just answered for.
   uint64_t round() const { return round_; }
   // sample_launches() is how many plain launches make a sample.

@@ -52,12 +52,13 @@ int Runtime::State::launch_locked(const LaunchCall& call) {
   }
   // In a phase that is left aside nothing is understood; else only what is counts in the phase.
   const bool was_aside = std::exchange(way_, Governor::Way::tasks) == Governor::Way::aside;
-  if (was_aside) way_ = governor_->launched(function->kernel->mark);
+  if (was_aside) way_ = governor_->launched(function->kernel->mark, call.grid.count());
   if (way_ != Governor::Way::aside) {
     if (const char* reason = understand(call, *function)) {
       return pass_opaque(call, number, function->kernel.get(), reason);
     }
-    if (governor_ && !was_aside) way_ = governor_->launched(function->kernel->mark);
+    if (governor_ && !was_aside)
+      way_ = governor_->launched(function->kernel->mark, call.grid.count());
   }
   if (way_ == Governor::Way::aside) {
     return pass_opaque(call, number, function->kernel.get(), aside_reason_);

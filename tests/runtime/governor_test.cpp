@@ -29,7 +29,7 @@ constexpr Governor::Config watchful{.first_launches = 20,
 struct Phase {
   explicit Phase(const Governor::Config& config = quick) : governor(config) {}
   Way launch(Governor::Mark& kernel) {
-    const Way way = governor.launched(kernel);
+    const Way way = governor.launched(kernel, blocks);
     if (way == Way::aside) return way;
     const auto verdict = governor.measured(
         way, {governor.round(), 1, 10, way == Way::plain ? plain_time : task_time});
@@ -44,6 +44,7 @@ struct Phase {
   }
 
   Governor governor;
+  uint64_t blocks = 10;
   int64_t task_time = 100;
   int64_t plain_time = 100;
   std::vector<Governor::Verdict> verdicts;
@@ -131,6 +132,32 @@ TEST(Governor, AKernelThatComesLateBeginsAnotherPhase) {
   EXPECT_EQ(phase.launches(20, other), std::string(20, 't'));
 }
 
+TEST(Governor, AMuchLargerLaunchBeginsAnotherPhase) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(70, kernel).back(), 'a');
+  phase.blocks = 80;
+  EXPECT_EQ(phase.launches(1, kernel), "a");
+  phase.blocks = 640;
+  EXPECT_EQ(phase.launches(1, kernel), "a");
+  phase.blocks = 640 * 8 + 1;
+  EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+  phase.blocks = 1;
+  EXPECT_EQ(phase.launches(1, kernel), "p");
+}
+
+TEST(Governor, LargeLaunchesThatComeEarlyAreOfOnePhase) {
+  Phase phase;
+  Governor::Mark kernel;
+  phase.plain_time = 50;
+  for (int i = 0; i < 30; ++i) {
+    phase.blocks = i % 2 == 0 ? 1 : 1000;
+    phase.launch(kernel);
+  }
+  EXPECT_EQ(phase.launches(1, kernel), "a");
+}
+
 TEST(Governor, KernelsThatComeEarlyAreOfOnePhase) {
   Phase phase;
   Governor::Mark kernels[3];
@@ -156,10 +183,10 @@ TEST(Governor, TakesNoSampleOfAnEarlierRound) {
   Governor governor(quick);
   Governor::Mark kernel;
   const uint64_t before = governor.round();
-  governor.launched(kernel);
+  governor.launched(kernel, 1);
   for (int i = 0; i < 40; ++i) {
     governor.measured(Way::tasks, {before, 2, 10, 1000});
-    EXPECT_EQ(governor.launched(kernel), Way::tasks);
+    EXPECT_EQ(governor.launched(kernel, 1), Way::tasks);
   }
 }
 
