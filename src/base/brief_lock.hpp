@@ -5,9 +5,9 @@
 
 namespace sluice {
 
-// lock_briefly_held() locks a mutex that nobody holds for longer than about a microsecond. It looks
-// for about that long before it sleeps: to sleep and be woken takes many times as long, of whoever
-// unlocks as well.
+// lock_briefly_held() locks a mutex that is nearly always held for about a microsecond at most. It
+// looks for about that long before it sleeps: to sleep and be woken takes many times as long, of
+// whoever unlocks as well.
 inline void lock_briefly_held(std::unique_lock<std::mutex>& lock) {
   constexpr int looks = 32;
   for (int i = 0; i < looks; ++i) {

@@ -10,8 +10,9 @@ namespace sluice::runtime {
 // Governor decides how launches go to the device. A phase is a stretch of launches of the same few
 // kernels, none of which has suddenly become much larger. When enough of it has run as tasks, some
 // launches go to the device as they are; where that was faster, Sluice steps aside for the rest of
-// the phase. Both ways are measured again from time to time, ever more rarely. What it decides
-// depends on its calls alone: it reads no clock. Not thread-safe.
+// the phase. Both ways are measured again from time to time, ever more rarely, and where tasks have
+// become much slower than they were when they were compared. What it decides depends on its calls
+// alone: it reads no clock. Not thread-safe.
 class Governor {
  public:
   struct Config {
@@ -54,7 +55,8 @@ class Governor {
   Governor() : Governor(Config{}) {}
   explicit Governor(const Config& config) : config_(config) {}
 
-  // launched() says how a launch of this kernel goes; called once for each, in program order.
+  // launched() says how a launch of this kernel, of so many blocks, goes; called once for each, in
+  // program order.
   Way launched(Mark& kernel, uint64_t blocks);
   // round() goes into the samples of the launches that launched() has just answered for.
   uint64_t round() const { return round_; }

@@ -49,6 +49,15 @@ std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolutio
   return counted;
 }
 
+const SCEV* CountedLoop::start_of(Value* value, uint64_t step, ScalarEvolution& evolution) const {
+  const auto* sum = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(value));
+  if (sum == nullptr || sum->getLoop() != loop || !sum->isAffine()) return nullptr;
+  const auto* constant = dyn_cast<SCEVConstant>(sum->getStepRecurrence(evolution));
+  if (constant == nullptr || constant->getAPInt() != step) return nullptr;
+  const SCEVExpander expander(evolution, header->getDataLayout(), "start");
+  return expander.isSafeToExpand(sum->getStart()) ? sum->getStart() : nullptr;
+}
+
 void CountedLoop::run_between(BasicBlock* before, Value* first, Value* last,
                               BasicBlock* behind) const {
   index->setIncomingValueForBlock(before, first);
@@ -58,6 +67,25 @@ void CountedLoop::run_between(BasicBlock* before, Value* first, Value* last,
   back->setSuccessor(0, header);
   back->setSuccessor(1, behind);
   RecursivelyDeleteTriviallyDeadInstructions(old_condition);
+}
+
+PreservedAnalyses change_counted_loops(
+    Function& function, FunctionAnalysisManager& analyses,
+    function_ref<bool(const CountedLoop& loop, ScalarEvolution& evolution)> change) {
+  bool any = false;
+  const auto change_one = [&] {
+    ScalarEvolution& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution);
+      if (counted && change(*counted, evolution)) return true;
+    }
+    return false;
+  };
+  while (change_one()) {
+    any = true;
+    analyses.invalidate(function, PreservedAnalyses::none());
+  }
+  return any ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -1,11 +1,14 @@
 // Loops over threads that count their rounds and carry nothing else along.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/PassManager.h>
 
 namespace sluice::hostcuda::jit {
 
@@ -24,10 +27,21 @@ struct CountedLoop {
   // of() is nullopt where the loop is no such.
   static std::optional<CountedLoop> of(llvm::Loop& loop, llvm::ScalarEvolution& evolution);
 
+  // start_of() is what a value that grows by `step` with each round has in round 0, null where it
+  // does not grow so or cannot be expanded in front of the loop.
+  const llvm::SCEV* start_of(llvm::Value* value, uint64_t step,
+                             llvm::ScalarEvolution& evolution) const;
+
   // run_between() enters the loop from `before` with the index at `first`, and leaves it for
   // `behind` when the next would be `last`, which `first` must not be.
   void run_between(llvm::BasicBlock* before, llvm::Value* first, llvm::Value* last,
                    llvm::BasicBlock* behind) const;
 };
+
+// change_counted_loops() calls change(loop, evolution) with the function's counted loops until it
+// is false for each of them: after a change everything known of the function is asked for anew.
+llvm::PreservedAnalyses change_counted_loops(
+    llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
+    llvm::function_ref<bool(const CountedLoop& loop, llvm::ScalarEvolution& evolution)> change);
 
 }  // namespace sluice::hostcuda::jit

@@ -33,14 +33,10 @@ struct Neighbour {
 
 std::optional<Neighbour> neighbour(LoadInst& load, const CountedLoop& loop,
                                    ScalarEvolution& evolution) {
-  const auto* place = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(load.getPointerOperand()));
-  if (!load.isSimple() || place == nullptr || place->getLoop() != loop.loop || !place->isAffine())
-    return std::nullopt;
-  const auto* step = dyn_cast<SCEVConstant>(place->getStepRecurrence(evolution));
-  if (step == nullptr || step->getAPInt() != static_cast<uint64_t>(bytes_of(load))) {
-    return std::nullopt;
-  }
-  return Neighbour{&load, place->getStart()};
+  if (!load.isSimple()) return std::nullopt;
+  const SCEV* start = loop.start_of(load.getPointerOperand(), bytes_of(load), evolution);
+  if (start == nullptr) return std::nullopt;
+  return Neighbour{&load, start};
 }
 
 // elements_ahead() is by how many elements `a` reads ahead of `b`, where that is known.
@@ -73,7 +69,6 @@ SharedLoads::SharedLoads(const CountedLoop& loop, ScalarEvolution& evolution) {
       if (const auto found = neighbour(*load, loop, evolution)) all.push_back(*found);
     }
   }
-  const SCEVExpander expander(evolution, loop.header->getDataLayout(), "shared");
   const auto is_ahead_of_all = [&](const Neighbour& each) {
     return none_of(all, [&](const Neighbour& other) {
       return elements_ahead(other, each, evolution).value_or(0) == 1;
@@ -81,7 +76,7 @@ SharedLoads::SharedLoads(const CountedLoop& loop, ScalarEvolution& evolution) {
   };
   SmallPtrSet<LoadInst*, 8> taken;
   for (const Neighbour& first : all) {
-    if (!is_ahead_of_all(first) || !expander.isSafeToExpand(first.start)) continue;
+    if (!is_ahead_of_all(first)) continue;
     Chain chain{first.start, nullptr, {first.load}};
     for (const Neighbour* last = &first; last != nullptr;) {
       const auto* next = find_if(all, [&](const Neighbour& other) {

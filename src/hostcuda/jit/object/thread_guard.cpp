@@ -1,10 +1,8 @@
 #include "hostcuda/jit/object/thread_guard.hpp"
 
-#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
-#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -18,7 +16,7 @@ bool does_nothing(const BasicBlock& block) {
 class GuardReader {
  public:
   GuardReader(const CountedLoop& loop, ScalarEvolution& evolution)
-      : loop_(*loop.loop), evolution_(evolution) {}
+      : loop_(loop), evolution_(evolution) {}
 
   // take() takes apart what must be `wanted`.
   void take(Value* value, bool wanted) {
@@ -41,22 +39,20 @@ class GuardReader {
     CmpInst::Predicate predicate = wanted ? compare.getPredicate() : compare.getInversePredicate();
     Value* index = compare.getOperand(0);
     Value* limit = compare.getOperand(1);
-    if (loop_.isLoopInvariant(index)) {
+    if (loop_.loop->isLoopInvariant(index)) {
       std::swap(index, limit);
       predicate = CmpInst::getSwappedPredicate(predicate);
     }
-    if (predicate == CmpInst::ICMP_NE || !loop_.isLoopInvariant(limit) ||
+    if (predicate == CmpInst::ICMP_NE || !loop_.loop->isLoopInvariant(limit) ||
         !limit->getType()->isIntegerTy(32))
       return false;
-    const auto* sum = dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(index));
-    if (sum == nullptr || sum->getLoop() != &loop_ || !sum->isAffine() ||
-        !sum->getStepRecurrence(evolution_)->isOne())
-      return false;
-    guard_.comparisons.push_back({sum->getStart(), predicate, limit});
+    const SCEV* start = loop_.start_of(index, 1, evolution_);
+    if (start == nullptr) return false;
+    guard_.comparisons.push_back({start, predicate, limit});
     return true;
   }
 
-  const Loop& loop_;
+  const CountedLoop& loop_;
   ScalarEvolution& evolution_;
   ThreadGuard guard_;
 };
@@ -75,13 +71,7 @@ std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolut
     return std::nullopt;
   GuardReader reader(loop, evolution);
   reader.take(branch->getCondition(), skips_where_false);
-  const SCEVExpander expander(evolution, loop.header->getDataLayout(), "guard");
-  const auto is_expandable = [&](const Comparison& each) {
-    return expander.isSafeToExpand(each.start);
-  };
-  if (reader.guard().comparisons.empty() || !all_of(reader.guard().comparisons, is_expandable)) {
-    return std::nullopt;
-  }
+  if (reader.guard().comparisons.empty()) return std::nullopt;
   return reader.guard();
 }
 

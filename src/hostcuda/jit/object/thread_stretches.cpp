@@ -92,12 +92,8 @@ class StretchedLoop {
           continue;
         // It needs no stretches to be seen that a sum which cannot wrap grows by one.
         if (isa<SCEVAddRecExpr>(evolution_.getSCEV(&instruction))) continue;
-        const auto* sum = dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(instruction.getOperand(0)));
-        if (sum == nullptr || sum->getLoop() != loop_.loop || !sum->isAffine() ||
-            !sum->getStepRecurrence(evolution_)->isOne() ||
-            !expander_.isSafeToExpand(sum->getStart()))
-          continue;
-        extensions_.push_back({cast<CastInst>(&instruction), sum->getStart()});
+        const SCEV* start = loop_.start_of(instruction.getOperand(0), 1, evolution_);
+        if (start != nullptr) extensions_.push_back({cast<CastInst>(&instruction), start});
       }
     }
   }
@@ -214,25 +210,14 @@ bool counts_from_0(const CountedLoop& loop) {
 }  // namespace
 
 PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  bool any = false;
-  // Changing one loop changes what dominates what, on which the search for the next one relies.
-  const auto stretch_one = [&] {
-    ScalarEvolution& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-    for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution);
-      if (!counted || !counts_from_0(*counted)) continue;
-      const std::optional<ThreadGuard> guard = ThreadGuard::of(*counted, evolution);
-      if (!guard) continue;
-      StretchedLoop(*counted, *guard, evolution).stretch();
-      return true;
-    }
-    return false;
-  };
-  while (stretch_one()) {
-    any = true;
-    analyses.invalidate(function, PreservedAnalyses::none());
-  }
-  return any ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return change_counted_loops(
+      function, analyses, [](const CountedLoop& loop, ScalarEvolution& evolution) {
+        if (!counts_from_0(loop)) return false;
+        const std::optional<ThreadGuard> guard = ThreadGuard::of(loop, evolution);
+        if (!guard) return false;
+        StretchedLoop(loop, *guard, evolution).stretch();
+        return true;
+      });
 }
 
 }  // namespace sluice::hostcuda::jit

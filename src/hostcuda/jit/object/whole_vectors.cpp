@@ -6,7 +6,6 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
@@ -103,14 +102,8 @@ class ShapeReader {
   }
 
   void take(StoreInst& store) {
-    const auto* place = dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(store.getPointerOperand()));
-    if (place == nullptr || place->getLoop() != loop_.loop || !place->isAffine()) return;
-    const auto* step = dyn_cast<SCEVConstant>(place->getStepRecurrence(evolution_));
     const uint64_t bytes = bytes_of(store.getValueOperand()->getType());
-    const SCEVExpander expander(evolution_, loop_.header->getDataLayout(), "place");
-    if (step == nullptr || step->getAPInt() != bytes || !expander.isSafeToExpand(place->getStart()))
-      return;
-    shape_.place = place->getStart();
+    shape_.place = loop_.start_of(store.getPointerOperand(), bytes, evolution_);
     shape_.element_bytes = bytes;
   }
 
@@ -251,28 +244,16 @@ void cut(const CountedLoop& loop, const VectorShape& shape, ScalarEvolution& evo
 }  // namespace
 
 PreservedAnalyses WholeVectorsPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  bool any = false;
-  // Cutting one loop changes what dominates what, on which the search for the next one relies.
-  const auto cut_one = [&] {
-    const TargetTransformInfo& target = analyses.getResult<TargetIRAnalysis>(function);
-    ScalarEvolution& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-    LoopInfo& loops = analyses.getResult<LoopAnalysis>(function);
-    for (Loop* loop : loops.getLoopsInPreorder()) {
-      if (findOptionMDForLoop(loop, cut_option) != nullptr) continue;
-      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution);
-      if (!counted) continue;
-      const std::optional<VectorShape> shape = ShapeReader(*counted, evolution, target).read();
-      if (!shape) continue;
-      cut(*counted, *shape, evolution, loops, analyses.getResult<DominatorTreeAnalysis>(function));
-      return true;
-    }
-    return false;
-  };
-  while (cut_one()) {
-    any = true;
-    analyses.invalidate(function, PreservedAnalyses::none());
-  }
-  return any ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return change_counted_loops(
+      function, analyses, [&](const CountedLoop& loop, ScalarEvolution& evolution) {
+        if (findOptionMDForLoop(loop.loop, cut_option) != nullptr) return false;
+        const auto& target = analyses.getResult<TargetIRAnalysis>(function);
+        const std::optional<VectorShape> shape = ShapeReader(loop, evolution, target).read();
+        if (!shape) return false;
+        cut(loop, *shape, evolution, analyses.getResult<LoopAnalysis>(function),
+            analyses.getResult<DominatorTreeAnalysis>(function));
+        return true;
+      });
 }
 
 }  // namespace sluice::hostcuda::jit
