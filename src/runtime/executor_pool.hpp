@@ -20,6 +20,9 @@ class ExecutorPool {
 
   uint32_t workers() const { return main_.workers(); }
 
+  // speeds() says how fast the workers are beside each other (worker_speeds.hpp).
+  std::vector<double> speeds() const { return main_.speeds(); }
+
   // run() runs the window on an executor of its own. Where `times` is not null, made for workers()
   // workers, it waits for the one with all workers.
   void run(const megakernel::Window& window, megakernel::TaskTimes* times = nullptr);

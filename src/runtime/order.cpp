@@ -156,14 +156,16 @@ void order_tasks(Window& window, std::span<const Band> bands, TaskNeedsCache& ne
   if (lanes.size() > 1) set_lanes(window, lanes);
 }
 
-void order_in_lanes(Window& window, uint32_t workers) {
+void order_in_lanes(Window& window, std::span<const LaneCut* const> cuts) {
   window.tasks.reserve(window.flag_count);
-  LaneTickets lanes(workers);
+  LaneTickets lanes(cuts.front()->lane_ends.size());
   for (uint32_t slot = 0; slot < window.slots.size(); ++slot) {
-    const uint64_t tasks = task_count(window.slots[slot]);
-    for (uint32_t task = 0; task < tasks; ++task) {
-      lanes[task * workers / tasks].push_back(static_cast<uint32_t>(window.tasks.size()));
-      emit(window, slot, task);
+    uint32_t task = 0;
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      for (; task < cuts[slot]->lane_ends[lane]; ++task) {
+        lanes[lane].push_back(static_cast<uint32_t>(window.tasks.size()));
+        emit(window, slot, task);
+      }
     }
   }
   set_lanes(window, lanes);

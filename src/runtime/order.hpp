@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "megakernel/layout.hpp"
+#include "runtime/lane_cuts.hpp"
 #include "runtime/task_needs.hpp"
 #include "runtime/window.hpp"
 
@@ -71,10 +72,10 @@ std::vector<Band> find_bands(const megakernel::Window& window,
 void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
 
 // order_in_lanes() fills window.tasks launch after launch and gives each worker its part of every
-// launch, the same part of the blocks each time. Launches of fewer tasks than workers leave some
-// workers out. (Lanes in opposite directions, which need of each other what was run a round before,
-// wait as long.)
-void order_in_lanes(megakernel::Window& window, uint32_t workers);
+// launch, so that it finds in its cache what it left there: cuts[i], by which slot i was cut into
+// tasks, says which. All cuts are for as many lanes. (Lanes in opposite directions, which need of
+// each other what was run a round before, wait as long.)
+void order_in_lanes(megakernel::Window& window, std::span<const LaneCut* const> cuts);
 
 // order_randomly() fills window.tasks in a random topological order, for tests.
 void order_randomly(megakernel::Window& window, uint32_t seed);

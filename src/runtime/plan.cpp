@@ -91,14 +91,19 @@ uint64_t band_cache_bytes(uint64_t last_level, uint64_t own_caches) {
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 
-uint32_t Planner::task_size(const HeldLaunch& launch) const {
-  return blocks_per_task(launch.grid, launch.block, limits_,
-                         launch.cost == nullptr ? 0 : launch.cost->nanoseconds());
+bool Planner::wants_lanes(const LaunchWindow& held) const {
+  return limits_.stress == 0 && limits_.own_cache_bytes != 0 && !held.empty() &&
+         distinct_bytes(held.touched()) <= limits_.own_cache_bytes;
 }
 
-void Planner::plan(PlannedWindow& planned) {
+void Planner::plan(PlannedWindow& planned, std::vector<double> speeds) {
   const std::lock_guard lock(mutex_);
   const LaunchWindow& held = planned.held;
+  if (speeds.empty()) speeds.assign(limits_.workers, 1);
+  const bool in_lanes = wants_lanes(held);
+  LaneCuts known_cuts(std::move(speeds));
+  std::vector<const LaneCut*> cuts;
+  if (in_lanes) cuts.reserve(held.size());
   planned.launches.reserve(held.size());
   megakernel::Window& tables = planned.tables;
   tables.slots.reserve(held.size());
@@ -118,7 +123,12 @@ void Planner::plan(PlannedWindow& planned) {
     slot.launch = &planned.launches.back();
     slot.block_count = static_cast<uint32_t>(launch.grid.count());
     slot.cost = launch.cost;
-    slot.blocks_per_task = task_size(launch);
+    const uint32_t nanoseconds = launch.cost == nullptr ? 0 : launch.cost->nanoseconds();
+    slot.blocks_per_task = blocks_per_task(launch.grid, launch.block, limits_, nanoseconds);
+    if (in_lanes) {
+      cuts.push_back(&known_cuts.find(launch.grid, slot.blocks_per_task, nanoseconds));
+      slot.blocks_per_task = cuts.back()->blocks_per_task;
+    }
     slot.first_flag = tables.flag_count;
     slot.first_dependence = next_dependence;
     slot.dependence_count = launch.dependence_count;
@@ -132,8 +142,7 @@ void Planner::plan(PlannedWindow& planned) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
   if (limits_.stress != 0) return order_randomly(tables, limits_.stress++);
-  if (limits_.own_cache_bytes != 0 && distinct_bytes(held.touched()) <= limits_.own_cache_bytes)
-    return order_in_lanes(tables, limits_.workers);
+  if (in_lanes) return order_in_lanes(tables, cuts);
   needs_.trim();
   OrderLimits limits = limits_;
   // Launches that are swept together then only take the caches from each other.

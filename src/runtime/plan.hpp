@@ -27,11 +27,12 @@ class Planner {
   explicit Planner(const OrderLimits& limits) : limits_(limits) {}
 
   // plan() cuts the launches of a closed window into tasks and orders them, by what blocks cost as
-  // far as that is known by now. Throws std::bad_alloc; such a window cannot be planned again.
-  void plan(PlannedWindow& window);
+  // far as that is known by now. `speeds`, one for each worker, say how fast these are beside each
+  // other; empty: all alike. Throws std::bad_alloc; such a window cannot be planned again.
+  void plan(PlannedWindow& window, std::vector<double> speeds = {});
 
  private:
-  uint32_t task_size(const HeldLaunch& launch) const;
+  bool wants_lanes(const LaunchWindow& held) const;
 
   std::mutex mutex_;  // guards what follows
   OrderLimits limits_;

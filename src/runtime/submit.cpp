@@ -123,7 +123,7 @@ void Runtime::State::run_window(PlannedWindow& window, HeldStream& stream) {
 // plan() is false where the window has no tables.
 bool Runtime::State::plan(PlannedWindow& window) noexcept {
   try {
-    planner_.plan(window);
+    planner_.plan(window, executors_.speeds());
     return true;
   } catch (const std::bad_alloc&) {
     // Without tables the launches are as right, and need less memory.

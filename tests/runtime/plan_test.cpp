@@ -158,6 +158,22 @@ TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
   }
 }
 
+TEST(Plan, GivesAFasterWorkerMoreOfTheBlocks) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  megakernel::BlockCost cost;
+  cost.note(std::chrono::nanoseconds(300), 1);
+  PlannedWindow window = chain(1000, table, &cost);
+  const OrderLimits limits{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
+  Planner(limits).plan(window, {0.5, 1});
+  const megakernel::Window& tables = window.tables;
+  const Status valid = megakernel::validate(tables);
+  ASSERT_TRUE(valid) << valid.error().line();
+  for (uint32_t place = 0; place < tables.lane_tasks.size(); ++place) {
+    const megakernel::Task& task = tables.tasks[tables.lane_tasks[place]];
+    EXPECT_EQ(task.first_block >= 80, place >= tables.lane_ends[0]);  // 10 rows of 32
+  }
+}
+
 // The first blocks of a kernel find its code cold: a hundred times their cost is no reason for
 // tasks of two blocks.
 TEST(Plan, CutsByTheLeastOfTheFirstMeasurements) {

@@ -21,6 +21,7 @@
 #include "megakernel/host/scratch.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "megakernel/host/thread_clock.hpp"
+#include "megakernel/host/worker_speeds.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
 
@@ -29,8 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Reading the clock twice costs about as much as a small task's ticket, so few tasks are measured.
-constexpr uint32_t measured_tickets = 16;
 // How long a worker waits for a task before it runs what another worker should have run: that takes
 // the task's data away from the cache that has it.
 constexpr std::chrono::microseconds patience{20};
@@ -42,7 +41,11 @@ constexpr std::chrono::microseconds short_sleep{300};
 
 struct HostExecutor::State {
   explicit State(const Config& wanted)
-      : config(wanted), workers(config.workers), scratch(workers), clocks(workers) {}
+      : config(wanted),
+        workers(config.workers),
+        scratch(workers),
+        speeds(workers),
+        clocks(workers) {}
 
   void start_threads();
   void stop_threads();
@@ -71,6 +74,7 @@ struct HostExecutor::State {
   const uint32_t workers;
   std::vector<std::thread> threads;  // of workers 1 and up, started by the first window
   std::vector<Scratch> scratch;
+  WorkerSpeeds speeds;
 
   // Of the window being run. Workers read these after joining it, and run() changes them only
   // when all who joined have left.
@@ -206,7 +210,7 @@ void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {
   const LaunchSlot& slot = window->slots[task.slot];
   void* memory = scratch[ticket.worker].reserve(scratch_bytes);
   const bool is_measured =
-      slot.cost != nullptr && (ticket.number % measured_tickets == 0 || slot.cost->wants_more());
+      slot.cost != nullptr && (speeds.wants_next(ticket.worker) || slot.cost->wants_more());
   Clock::time_point start;
   if (is_measured) start = Clock::now();
   if (slot.runner != nullptr) {
@@ -214,7 +218,11 @@ void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {
   } else {
     slot.code.function(slot.launch, task.first_block, task.block_count, memory);
   }
-  if (is_measured) slot.cost->note(Clock::now() - start, task.block_count);
+  if (!is_measured) return;
+  const std::chrono::nanoseconds took = Clock::now() - start;
+  slot.cost->note(took, task.block_count);
+  speeds.note(ticket.worker, took,
+              std::chrono::nanoseconds(uint64_t{slot.cost->nanoseconds()} * task.block_count));
 }
 
 void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task,
@@ -310,6 +318,10 @@ uint32_t HostExecutor::workers() const {
   return state_->workers;
 }
 
+std::vector<double> HostExecutor::speeds() const {
+  return state_->speeds.get();
+}
+
 void HostExecutor::run(const Window& window, TaskTimes* times) {
   State& state = *state_;
   if (window.tasks.empty()) return;
@@ -346,6 +358,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
   // every task is done.
   state.window_changed.wait([&] { return state.left.load() == joined; });
+  state.speeds.end_window();
   if (state.failure) std::rethrow_exception(state.failure);
 }
 

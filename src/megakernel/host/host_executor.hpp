@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "megakernel/layout.hpp"
 
@@ -39,6 +40,10 @@ class HostExecutor {
   ~HostExecutor();
 
   uint32_t workers() const;
+
+  // speeds() says how fast the workers are beside each other, by the windows they have run; one
+  // number for each, of which only the ratios mean anything. Thread-safe, also beside run().
+  std::vector<double> speeds() const;
 
   // run() executes the window and returns when its last block is done; the calling thread works
   // too. One call at a time. Flags hold the epoch of the window that last set them, so nothing is
