@@ -9,31 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include <pthread.h>
-#include <sched.h>
+#include "flow/processors.hpp"
 
 namespace {
 
+using sluice::bench::stay_on;
+
 constexpr int rounds = 20'000;
 constexpr int repetitions = 5;
-
-std::vector<int> processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> found;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return found;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (CPU_ISSET(processor, &set)) found.push_back(processor);
-  }
-  return found;
-}
-
-void stay_on(int processor) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(processor, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
 
 double nanoseconds_of_a_round(int there) {
   alignas(64) std::atomic<int> turn{0};
@@ -59,7 +42,7 @@ double nanoseconds_of_a_round(int there) {
 }  // namespace
 
 int main() {
-  const std::vector<int> known = processors();
+  const std::vector<int> known = sluice::bench::processors();
   if (known.size() < 2) {
     std::fprintf(stderr, "cache_line: it takes two processors\n");
     return 2;
