@@ -25,9 +25,23 @@ uint32_t high_of(uint64_t pair) {
 }  // namespace
 
 void JournalBatch::add(Record record) {
-  words_.push_back(other_record);
-  words_.push_back(records_.size());
+  uint64_t* word = append(2);
+  *word++ = other_record;
+  *word++ = records_.size();
   records_.push_back(std::move(record));
+}
+
+void JournalBatch::settle() {
+  words_.insert(words_.end(), recent_.begin(), recent_.begin() + recent_count_);
+  recent_count_ = 0;
+}
+
+uint64_t* JournalBatch::append_many(size_t words) {
+  settle();
+  if (words <= recent_.size()) return append(words);
+  const size_t begin = words_.size();
+  words_.resize(begin + words);
+  return words_.data() + begin;
 }
 
 void JournalBatch::add_launch(const LaunchHead& head, std::span<const BoundArgument> arguments,
@@ -43,9 +57,8 @@ void JournalBatch::add_launch(const LaunchHead& head, std::span<const BoundArgum
       head.stream,
       head.tracked ? 1U : 0U,
       pair_of(head.footprint, head.interned)};
-  const size_t begin = words_.size();
-  words_.resize(begin + std::size(fixed) + 2 * (arguments.size() + dependences.size()));
-  uint64_t* word = std::copy(std::begin(fixed), std::end(fixed), words_.data() + begin);
+  uint64_t* word = append(std::size(fixed) + 2 * (arguments.size() + dependences.size()));
+  word = std::copy(std::begin(fixed), std::end(fixed), word);
   for (const BoundArgument& argument : arguments) {
     *word++ = argument.buffer;
     *word++ = argument.offset;
@@ -61,9 +74,7 @@ bool JournalBatch::add_repeat(LaunchNumber number, InternedId interned,
   for (const Dependence& dependence : dependences) {
     if (number - dependence.master > UINT32_MAX) return false;
   }
-  const size_t begin = words_.size();
-  words_.resize(begin + 2 + dependences.size());
-  uint64_t* word = words_.data() + begin;
+  uint64_t* word = append(2 + dependences.size());
   *word++ = repeat_record | pair_of(interned, static_cast<uint32_t>(dependences.size()));
   *word++ = number;
   for (const Dependence& dependence : dependences)

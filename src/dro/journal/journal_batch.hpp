@@ -2,6 +2,8 @@
 // nanoseconds and allocates nothing, and what comes seldom as values. Internal to the journal.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,6 +26,10 @@ struct LaunchTexts {
 
 // JournalBatch holds records in order. Texts of launches are numbered by the caller, from 0 in the
 // order of add_text(); number 0 is the empty text. Not thread-safe.
+//
+// Words are first put where only the adding thread writes and, but for every few thousand launches,
+// reads: a store to what another processor has read waits for it, and so does the next lock. They
+// go on many at a time, when such waits overlap.
 class JournalBatch {
  public:
   // LaunchHead is all of a launch but its lists.
@@ -66,18 +72,27 @@ class JournalBatch {
 
   void add_tasks(TaskRecord tasks) { add({std::move(tasks)}); }
 
-  bool empty() const { return words_.empty(); }
+  bool empty() const { return size() == 0; }
   // size() is how much waits, in words; a record that is no launch counts as a few hundred.
-  size_t size() const { return words_.size() + 256 * records_.size(); }
+  size_t size() const { return words_.size() + recent_count_ + 256 * records_.size(); }
   void clear() {
     words_.clear();
     records_.clear();
+    recent_count_ = 0;
+  }
+
+  // take() moves all that `other` holds here, where nothing is. Memory is exchanged with it.
+  void take(JournalBatch& other) {
+    other.settle();
+    words_.swap(other.words_);
+    records_.swap(other.records_);
   }
 
   // for_each_line() calls line(text) with each record's line, unsealed. `texts` are those of all
   // batches before it.
   template <class Use>
-  void for_each_line(LaunchTexts& texts, Use&& use) const {
+  void for_each_line(LaunchTexts& texts, Use&& use) {
+    settle();
     std::string line;
     for (size_t at = 0; at < words_.size();) {
       next_line(at, texts, line);
@@ -103,6 +118,15 @@ class JournalBatch {
   using Record = std::variant<Line, Text, Footprint, Edges, TaskRecord>;
 
   void add(Record record);
+  // append() is where so many words are to be written.
+  uint64_t* append(size_t words) {
+    if (words > recent_.size() - recent_count_) return append_many(words);
+    uint64_t* const place = recent_.data() + recent_count_;
+    recent_count_ += words;
+    return place;
+  }
+  uint64_t* append_many(size_t words);
+  void settle();
   void next_line(size_t& at, LaunchTexts& texts, std::string& line) const;
   void next_record(const Record& record, LaunchTexts& texts, std::string& line) const;
   void repeat_line(size_t& at, const LaunchTexts& texts, std::string& line) const;
@@ -110,6 +134,8 @@ class JournalBatch {
 
   std::vector<uint64_t> words_;
   std::vector<Record> records_;
+  size_t recent_count_ = 0;
+  std::array<uint64_t, 512> recent_;  // words behind words_
 };
 
 }  // namespace sluice::dro

@@ -51,7 +51,7 @@ struct JournalWriter::State {
   uint32_t text_id(std::string_view text);
   bool repeats(const JournalBatch::LaunchHead& head);
   void run();
-  void write(const JournalBatch& batch);
+  void write(JournalBatch& batch);
   void write_all(const std::string& bytes);
 
   const std::string path;
@@ -131,7 +131,7 @@ void JournalWriter::State::run() {
       asleep = false;
       continue;
     }
-    std::swap(batch, waiting);
+    batch.take(waiting);
     writing = true;
     lock.unlock();
     write(batch);
@@ -142,7 +142,7 @@ void JournalWriter::State::run() {
   }
 }
 
-void JournalWriter::State::write(const JournalBatch& batch) {
+void JournalWriter::State::write(JournalBatch& batch) {
   batch.for_each_line(texts, [&](const std::string& line) {
     append_sealed(bytes, line);
     bytes += '\n';
