@@ -1,6 +1,7 @@
 #include "runtime/band_parts.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 #include <utility>
 
@@ -83,6 +84,18 @@ std::vector<double> even_bases(uint32_t parts) {
 
 namespace {
 
+// The part of a backward band that comes first is the last worker's.
+std::vector<double> bases_of(std::span<const double> speeds, bool is_backward) {
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  std::vector<double> bases;
+  double before = 0;
+  for (size_t part = 0; part < speeds.size(); ++part) {
+    bases.push_back(before / all);
+    before += speeds[is_backward ? speeds.size() - 1 - part : part];
+  }
+  return bases;
+}
+
 // By how much of a sweep each part begins later than its base, the mean over the band.
 std::vector<double> mean_drifts(const Window& window, const Band& band,
                                 const std::vector<double>& bases, TaskNeedsCache& needs) {
@@ -98,8 +111,10 @@ std::vector<double> mean_drifts(const Window& window, const Band& band,
 
 }  // namespace
 
-PartStarts share_out(const Window& window, const Band& band, TaskNeedsCache& needs) {
-  std::vector<double> bases = even_bases(band.parts);
+PartStarts share_out(const Window& window, const Band& band, std::span<const double> speeds,
+                     TaskNeedsCache& needs) {
+  std::vector<double> bases =
+      band.parts == speeds.size() ? bases_of(speeds, band.is_backward) : even_bases(band.parts);
   if (band.parts > 1) {
     const std::vector<double> drifts = mean_drifts(window, band, bases, needs);
     for (uint32_t part = 1; part < band.parts; ++part)

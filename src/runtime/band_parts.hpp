@@ -55,8 +55,10 @@ class PartStarts {
 // even_bases() are so many equal parts.
 std::vector<double> even_bases(uint32_t parts);
 
-// share_out() finds the starts of a band's parts, such that over all of its sweeps the parts are
-// about equal.
-PartStarts share_out(const megakernel::Window& window, const Band& band, TaskNeedsCache& needs);
+// share_out() finds the starts of a band's parts, such that over all of its sweeps each worker's
+// part is about as long as the worker is fast. `speeds` has one entry for each worker, of which
+// only the ratios count.
+PartStarts share_out(const megakernel::Window& window, const Band& band,
+                     std::span<const double> speeds, TaskNeedsCache& needs);
 
 }  // namespace sluice::runtime

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/dim3.hpp"
@@ -30,7 +29,8 @@ LaneCut cut_for_lanes(const Dim3& grid, uint32_t blocks_per_task, uint32_t block
 // LaneCuts are the cuts of one window, whose launches mostly have few shapes. Not thread-safe.
 class LaneCuts {
  public:
-  explicit LaneCuts(std::vector<double> speeds) : speeds_(std::move(speeds)) {}
+  // `speeds` outlives this object.
+  explicit LaneCuts(std::span<const double> speeds) : speeds_(speeds) {}
 
   // find() is what cut_for_lanes() gives; the reference stays good.
   const LaneCut& find(const Dim3& grid, uint32_t blocks_per_task, uint32_t block_nanoseconds);
@@ -43,7 +43,7 @@ class LaneCuts {
     LaneCut cut;
   };
 
-  std::vector<double> speeds_;
+  std::span<const double> speeds_;
   std::deque<Known> known_;
 };
 

@@ -36,9 +36,10 @@ void emit(Window& window, uint32_t slot, uint32_t task) {
 // two where they reach into the part behind.
 class Sweeper {
  public:
-  Sweeper(Window& window, const Band& band, TaskNeedsCache& needs, LaneTickets& lanes)
+  Sweeper(Window& window, const Band& band, std::span<const double> speeds, TaskNeedsCache& needs,
+          LaneTickets& lanes)
       : window_(window), band_(band), lanes_(lanes), rounds_(band.parts, 1) {
-    const PartStarts parts = share_out(window, band, needs);
+    const PartStarts parts = share_out(window, band, speeds, needs);
     sweeps_.reserve(band.end - band.first);
     stretches_.reserve(size_t{band.end - band.first} * band.parts);
     for (uint32_t slot = band.first; slot < band.end; ++slot) {
@@ -148,11 +149,12 @@ class Sweeper {
 
 }  // namespace
 
-void order_tasks(Window& window, std::span<const Band> bands, TaskNeedsCache& needs) {
+void order_tasks(Window& window, std::span<const Band> bands, std::span<const double> speeds,
+                 TaskNeedsCache& needs) {
   window.tasks.reserve(window.flag_count);
   LaneTickets lanes(bands.empty() ? 1 : bands.front().parts);
   for (const Band& band : bands)
-    Sweeper(window, band, needs, lanes).run();
+    Sweeper(window, band, speeds, needs, lanes).run();
   if (lanes.size() > 1) set_lanes(window, lanes);
 }
 

@@ -68,8 +68,10 @@ std::vector<Band> find_bands(const megakernel::Window& window,
                              const OrderLimits& limits, TaskNeedsCache& needs);
 
 // order_tasks() fills window.tasks from its slots and dependences, band after band, in a
-// topological order, and the lanes where the bands have parts.
-void order_tasks(megakernel::Window& window, std::span<const Band> bands, TaskNeedsCache& needs);
+// topological order, and the lanes where the bands have parts, which are as long as the workers are
+// fast: `speeds`, of which only the ratios count, has one entry for each.
+void order_tasks(megakernel::Window& window, std::span<const Band> bands,
+                 std::span<const double> speeds, TaskNeedsCache& needs);
 
 // order_in_lanes() fills window.tasks launch after launch and gives each worker its part of every
 // launch, so that it finds in its cache what it left there: cuts[i], by which slot i was cut into

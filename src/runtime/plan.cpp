@@ -101,7 +101,7 @@ void Planner::plan(PlannedWindow& planned, std::vector<double> speeds) {
   const LaunchWindow& held = planned.held;
   if (speeds.empty()) speeds.assign(limits_.workers, 1);
   const bool in_lanes = wants_lanes(held);
-  LaneCuts known_cuts(std::move(speeds));
+  LaneCuts known_cuts(speeds);
   std::vector<const LaneCut*> cuts;
   if (in_lanes) cuts.reserve(held.size());
   planned.launches.reserve(held.size());
@@ -148,7 +148,7 @@ void Planner::plan(PlannedWindow& planned, std::vector<double> speeds) {
   // Launches that are swept together then only take the caches from each other.
   if (computes(held.launches(), held.touched())) limits.most_launches = 1;
   planned.bands = find_bands(tables, touched, limits, needs_);
-  order_tasks(tables, planned.bands, needs_);
+  order_tasks(tables, planned.bands, speeds, needs_);
 }
 
 }  // namespace sluice::runtime

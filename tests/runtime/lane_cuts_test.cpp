@@ -73,7 +73,8 @@ TEST(LaneCuts, HoldEveryTaskOnceInWholeRows) {
 }
 
 TEST(LaneCuts, AreRememberedByShapeAndCost) {
-  LaneCuts cuts({0.5, 1});
+  const double speeds[] = {0.5, 1};
+  LaneCuts cuts(speeds);
   const LaneCut& first = cuts.find({8, 32, 1}, 64, 300);
   EXPECT_EQ(&cuts.find({8, 32, 1}, 64, 300), &first);
   for (uint32_t i = 0; i < 20; ++i)

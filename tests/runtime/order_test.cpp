@@ -36,10 +36,11 @@ class Program {
     }
   }
 
-  std::vector<Band> order(const OrderLimits& limits) {
+  std::vector<Band> order(const OrderLimits& limits, std::vector<double> speeds = {}) {
+    if (speeds.empty()) speeds.assign(limits.workers, 1);
     const std::vector<std::span<const TouchedBuffer>> touched(touched_.begin(), touched_.end());
     std::vector<Band> bands = find_bands(builder.window, touched, limits, needs_);
-    order_tasks(builder.window, bands, needs_);
+    order_tasks(builder.window, bands, speeds, needs_);
     const Status valid = megakernel::validate(builder.window);
     EXPECT_TRUE(valid) << valid.error().line();
     return bands;
@@ -176,6 +177,21 @@ TEST(Order, GivesEachWorkerAStretchOfEverySweep) {
     for (uint32_t lane = 0, begin = 0; lane < workers; begin = window.lane_ends[lane++])
       EXPECT_NEAR(window.lane_ends[lane] - begin, share, 0.02 * share);
   }
+}
+
+TEST(Order, GivesAFasterWorkerLongerStretches) {
+  Program program;
+  program.add_stencil({16, 1024, 1}, 48, 64U << 20U);
+  const std::vector<Band> bands =
+      program.order({.cache_bytes = 8U << 20U, .workers = 3, .on_host = true}, {0.5, 1, 0.5});
+  ASSERT_GE(bands.size(), 2U);
+  ASSERT_EQ(bands[0].parts, 3U);
+  const megakernel::Window& window = program.builder.window;
+  ASSERT_EQ(window.lane_ends.size(), 3U);
+  EXPECT_LE(waiting_for_others(window), 48 * 3 * 2);
+  const auto all = static_cast<double>(window.tasks.size());
+  EXPECT_NEAR(window.lane_ends[0], all / 4, 0.02 * all);
+  EXPECT_NEAR(window.lane_ends[1] - window.lane_ends[0], all / 2, 0.02 * all);
 }
 
 // A task and the one of its block in the launch after it lie as few tasks of its worker apart as
