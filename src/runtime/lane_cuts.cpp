@@ -14,13 +14,16 @@ constexpr double ticket_nanoseconds = 300;
 // Where every launch has another shape, looking through all would cost more than cutting again.
 constexpr size_t most_looked_at = 4;
 
+// Sizes of tasks that are looked at for each shape.
+constexpr uint32_t most_tried = 16;
+
 uint32_t divide_up(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);
 }
 
-// share_out() cuts blocks into tasks of so many and gives lane i as near to its part as whole tasks
+// cut_with() makes tasks of so many blocks and gives lane i as near to its part as whole tasks
 // come.
-LaneCut share_out(uint64_t blocks, uint32_t blocks_per_task, std::span<const double> speeds) {
+LaneCut cut_with(uint64_t blocks, uint32_t blocks_per_task, std::span<const double> speeds) {
   const uint32_t tasks = divide_up(blocks, blocks_per_task);
   const double exact = static_cast<double>(blocks) / blocks_per_task;
   const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
@@ -57,16 +60,19 @@ LaneCut cut_for_lanes(const Dim3& grid, uint32_t blocks_per_task, uint32_t block
                       std::span<const double> speeds) {
   const uint64_t blocks = grid.count();
   if (block_nanoseconds == 0)
-    return share_out(blocks, blocks_per_task, std::vector<double>(speeds.size(), 1));
-  LaneCut best = share_out(blocks, blocks_per_task, speeds);
+    return cut_with(blocks, blocks_per_task, std::vector<double>(speeds.size(), 1));
+  LaneCut best = cut_with(blocks, blocks_per_task, speeds);
   const bool has_rows = blocks != grid.x;
   if (has_rows && blocks_per_task < grid.x) return best;
+  // Tasks of fewer rows of blocks, or of fewer blocks where the grid is a single row.
   const uint32_t unit = has_rows ? grid.x : 1;
-  const uint32_t units = divide_up(blocks, unit);
-  const uint32_t tasks = divide_up(blocks, blocks_per_task);
+  const uint32_t most = blocks_per_task / unit;
+  const uint32_t fewest = divide_up(most, 2);
+  const uint32_t step = std::max(1U, (most - fewest) / most_tried);
   double least = longest_lane(best, blocks, block_nanoseconds, speeds);
-  for (uint32_t wanted = tasks + 1; wanted <= std::min(2 * tasks, units); ++wanted) {
-    LaneCut cut = share_out(blocks, divide_up(units, wanted) * unit, speeds);
+  for (uint32_t units = most; units >= fewest + step;) {
+    units -= step;
+    LaneCut cut = cut_with(blocks, units * unit, speeds);
     const double longest = longest_lane(cut, blocks, block_nanoseconds, speeds);
     if (longest >= least) continue;
     best = std::move(cut);
