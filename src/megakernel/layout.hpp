@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "base/divide_up.hpp"
 #include "dro/edges/edge_table.hpp"
 #include "hostcuda/block_abi.h"
 
@@ -39,8 +40,7 @@ struct LaunchSlot {
 
 // task_count() is how many tasks the slot's blocks make.
 inline uint32_t task_count(const LaunchSlot& slot) {
-  return static_cast<uint32_t>((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
-                               slot.blocks_per_task);
+  return static_cast<uint32_t>(divide_up(slot.block_count, slot.blocks_per_task));
 }
 
 // SlotDependence is one dependence of a slot on an earlier slot of the same window.

@@ -75,13 +75,6 @@ double PartStarts::longest_drift(uint32_t slot) const {
   return longest;
 }
 
-std::vector<double> even_bases(uint32_t parts) {
-  std::vector<double> bases(parts);
-  for (uint32_t part = 0; part < parts; ++part)
-    bases[part] = static_cast<double>(part) / parts;
-  return bases;
-}
-
 namespace {
 
 // The part of a backward band that comes first is the last worker's.
@@ -95,6 +88,14 @@ std::vector<double> bases_of(std::span<const double> speeds, bool is_backward) {
   }
   return bases;
 }
+
+}  // namespace
+
+std::vector<double> even_bases(uint32_t parts) {
+  return bases_of(std::vector<double>(parts, 1), false);
+}
+
+namespace {
 
 // By how much of a sweep each part begins later than its base, the mean over the band.
 std::vector<double> mean_drifts(const Window& window, const Band& band,

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -17,14 +19,10 @@ constexpr size_t most_looked_at = 4;
 // Sizes of tasks that are looked at for each shape.
 constexpr uint32_t most_tried = 16;
 
-uint32_t divide_up(uint64_t a, uint64_t b) {
-  return static_cast<uint32_t>((a + b - 1) / b);
-}
-
 // cut_with() makes tasks of so many blocks and gives lane i as near to its part as whole tasks
 // come.
 LaneCut cut_with(uint64_t blocks, uint32_t blocks_per_task, std::span<const double> speeds) {
-  const uint32_t tasks = divide_up(blocks, blocks_per_task);
+  const auto tasks = static_cast<uint32_t>(divide_up(blocks, blocks_per_task));
   const double exact = static_cast<double>(blocks) / blocks_per_task;
   const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
   LaneCut cut{blocks_per_task, {}};
@@ -67,7 +65,7 @@ LaneCut cut_for_lanes(const Dim3& grid, uint32_t blocks_per_task, uint32_t block
   // Tasks of fewer rows of blocks, or of fewer blocks where the grid is a single row.
   const uint32_t unit = has_rows ? grid.x : 1;
   const uint32_t most = blocks_per_task / unit;
-  const uint32_t fewest = divide_up(most, 2);
+  const auto fewest = static_cast<uint32_t>(divide_up(most, 2));
   const uint32_t step = std::max(1U, (most - fewest) / most_tried);
   double least = longest_lane(best, blocks, block_nanoseconds, speeds);
   for (uint32_t units = most; units >= fewest + step;) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/divide_up.hpp"
 #include "megakernel/block_cost.hpp"
 
 namespace sluice::runtime {
@@ -26,10 +27,6 @@ constexpr uint64_t few_tasks = 8;     // for each worker
 constexpr uint64_t many_tasks = 64;   // for each worker: it ends with the others within a hundredth
 constexpr uint64_t idle_memory = 2;   // nanoseconds of a worker for each byte
 constexpr size_t most_distinct = 16;  // buffers that are looked through for each window
-
-uint64_t divide_up(uint64_t a, uint64_t b) {
-  return (a + b - 1) / b;
-}
 
 uint64_t distinct_bytes(std::span<const TouchedBuffer> touched) {
   std::vector<dro::BufferId> seen;

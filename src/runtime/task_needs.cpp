@@ -2,24 +2,23 @@
 
 #include <algorithm>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::runtime {
 namespace {
 
 constexpr size_t most_tables = 4096;
 constexpr size_t most_numbers = (size_t{64} << 20U) / sizeof(uint32_t);
 
-uint32_t divide_up(uint64_t a, uint64_t b) {
-  return static_cast<uint32_t>((a + b - 1) / b);
-}
-
 }  // namespace
 
 TaskNeeds find_task_needs(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
                           uint32_t slave_blocks_per_task) {
   const auto slave_blocks = static_cast<uint32_t>(table.slave_grid.count());
-  const uint32_t tasks = divide_up(slave_blocks, slave_blocks_per_task);
+  const auto tasks = static_cast<uint32_t>(divide_up(slave_blocks, slave_blocks_per_task));
   TaskNeeds needs;
-  needs.master_tasks = divide_up(table.master_grid.count(), master_blocks_per_task);
+  needs.master_tasks =
+      static_cast<uint32_t>(divide_up(table.master_grid.count(), master_blocks_per_task));
   needs.prefix.resize(tasks);
   needs.suffix.resize(tasks);
   for (uint32_t task = 0; task < tasks; ++task) {

@@ -24,8 +24,7 @@ std::vector<dro::TaskRecord> task_records(const PlannedWindow& window,
     const megakernel::LaunchSlot& slot = tables.slots[i];
     records[i].launch = window.held.launches()[i].number;
     records[i].blocks_per_task = slot.blocks_per_task;
-    records[i].tasks.resize((uint64_t{slot.block_count} + slot.blocks_per_task - 1) /
-                            slot.blocks_per_task);
+    records[i].tasks.resize(task_count(slot));
   }
   const auto task_of = [&](uint32_t ticket) {
     const megakernel::Task& task = tables.tasks[ticket];

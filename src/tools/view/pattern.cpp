@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::tools {
 namespace {
-
-uint64_t divide_up(uint64_t a, uint64_t b) {
-  return (a + b - 1) / b;
-}
 
 std::vector<Pattern::Run> runs_of(const std::vector<uint64_t>& cells) {
   std::vector<Pattern::Run> runs;
