@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
+#include <random>
 #include <vector>
 
 #include <dlfcn.h>
@@ -66,8 +69,8 @@ std::optional<std::string> CacheFolder::load(const std::string& name) const {
     if (count <= 0) return std::nullopt;
     done += static_cast<size_t>(count);
   }
-  // The time of the last use, which drop_oldest() goes by.
-  futimens(file.number(), nullptr);
+  // The time of the last use, which drop_oldest() goes by, to the hour: noting it is a write.
+  if (time(nullptr) - status.st_mtim.tv_sec > 3600) futimens(file.number(), nullptr);
   return text;
 }
 
@@ -82,7 +85,17 @@ void CacheFolder::store(const std::string& name, const std::string& text) const 
     unlink(temporary.c_str());
     return;
   }
-  drop_oldest();
+  if (has_grown_enough(text.size())) drop_oldest();
+}
+
+// To look through a full folder takes a tenth of a second, which not every file is worth. One in so
+// many is, by chance: processes that store little each add up as well.
+bool CacheFolder::has_grown_enough(uint64_t bytes) const {
+  const uint64_t growth = std::max<uint64_t>(1, most_bytes_ / 32);
+  if (bytes >= growth) return true;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::minstd_rand random(static_cast<unsigned>(now) ^ static_cast<unsigned>(getpid()));
+  return std::uniform_int_distribution<uint64_t>(1, growth)(random) <= bytes;
 }
 
 void CacheFolder::drop_oldest() const {

@@ -12,7 +12,8 @@ namespace sluice {
 // missing. The program's errno stays as it was. Thread-safe.
 class CacheFolder {
  public:
-  // `path` need not be there yet; the files used least recently go where all exceed `most_bytes`.
+  // `path` need not be there yet. The files used least recently go where all exceed `most_bytes`,
+  // which is looked at about once for each 1/32 of it that is stored.
   explicit CacheFolder(std::string path, uint64_t most_bytes = uint64_t{64} << 20U)
       : path_(std::move(path)), most_bytes_(most_bytes) {}
 
@@ -21,6 +22,7 @@ class CacheFolder {
   void store(const std::string& name, const std::string& text) const;
 
  private:
+  bool has_grown_enough(uint64_t bytes) const;
   void drop_oldest() const;
 
   const std::string path_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/digest.hpp"
 #include "dro/journal/journal_format.hpp"
 #include "dro/journal/journal_reader.hpp"
 
@@ -117,10 +118,10 @@ class CachedModel final : public KernelModel {
   void note_not_paid() override { source_.folder->store(note_name(), dro::sealed("{}") + "\n"); }
 
  private:
-  std::string note_name() const { return sha1_name(source_.key + "not paid"); }
+  std::string note_name() const { return digest(source_.key + "not paid"); }
 
   void load(const analysis::LaunchShape& first) {
-    name_ = sha1_name(source_.key + text_of(first));
+    name_ = digest(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);
     if (!text) return;
     try {
@@ -171,7 +172,7 @@ class CachedModel final : public KernelModel {
 };
 
 std::optional<analysis::KernelSignature> load_signature(const Source& source) {
-  const std::optional<std::string> text = source.folder->load(sha1_name(source.key));
+  const std::optional<std::string> text = source.folder->load(digest(source.key));
   if (!text) return std::nullopt;
   const std::vector<json> lines = lines_of(*text);
   if (lines.size() != 1) return std::nullopt;
@@ -201,7 +202,7 @@ ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolde
       if (!made) return made;
       real = std::move(*made);
       signature = real->signature();
-      folder->store(sha1_name(source.key), dro::sealed(text_of(*signature)) + "\n");
+      folder->store(digest(source.key), dro::sealed(text_of(*signature)) + "\n");
     }
     return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
   };

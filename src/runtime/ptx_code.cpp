@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
-
+#include "base/digest.hpp"
 #include "ptx/link.hpp"
 
 namespace sluice::runtime {
@@ -13,8 +11,8 @@ const std::string& PtxCode::digest() {
   if (digest_.empty()) {
     std::string digests;
     for (const std::string& unit : units_)
-      digests += sha1_name(unit);
-    digest_ = units_.size() == 1 ? digests : sha1_name(digests);
+      digests += sluice::digest(unit);
+    digest_ = units_.size() == 1 ? digests : sluice::digest(digests);
   }
   return digest_;
 }
@@ -29,11 +27,6 @@ Result<const ptx::Module*> PtxCode::module_with(std::string_view kernel) {
   const bool is_kernel = function != nullptr && function->is_entry && function->is_definition;
   if (!is_kernel) return unsupported("its PTX holds no kernel of that name");
   return &**module_;
-}
-
-std::string sha1_name(std::string_view text) {
-  const boost::uuids::name_generator_sha1 generator(boost::uuids::uuid{});
-  return to_string(generator(text.data(), text.size()));
 }
 
 }  // namespace sluice::runtime

@@ -18,7 +18,7 @@ class PtxCode {
  public:
   explicit PtxCode(std::vector<std::string> units) : units_(std::move(units)) {}
 
-  // digest() is a SHA-1 of all units, in which those of two images do not meet.
+  // digest() tells all units from those of another image (base/digest.hpp).
   const std::string& digest();
 
   // module_with() is the module, which lives as long as this object; an error where the units
@@ -30,8 +30,5 @@ class PtxCode {
   std::string digest_;                         // empty until it is asked for
   std::optional<Result<ptx::Module>> module_;  // nothing until it is asked for
 };
-
-// sha1_name() is a file name made of the SHA-1 of a text.
-std::string sha1_name(std::string_view text);
 
 }  // namespace sluice::runtime

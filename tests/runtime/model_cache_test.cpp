@@ -167,5 +167,31 @@ TEST_F(ModelCacheTest, TheOldestFilesGoWhereAllAreTooMany) {
   EXPECT_FALSE(folder.load("a"));
 }
 
+TEST_F(ModelCacheTest, ManySmallFilesStayNearTheLimit) {
+  constexpr uint64_t most_bytes = 64 << 10;
+  const CacheFolder folder(path_, most_bytes);
+  for (int i = 0; i < 3000; ++i)
+    folder.store(std::to_string(i), std::string(100, 'a'));
+  uint64_t sum = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    sum += entry.file_size();
+  EXPECT_LT(sum, 2 * most_bytes);
+  EXPECT_TRUE(folder.load("2999"));
+}
+
+TEST_F(ModelCacheTest, ALoadIsNotedAsAUseOncePerHour) {
+  const CacheFolder folder(path_);
+  folder.store("a", "text");
+  const fs::path file = fs::path(path_) / "a";
+  const auto now = fs::file_time_type::clock::now();
+  const auto lately = now - std::chrono::minutes(30);
+  fs::last_write_time(file, lately);
+  EXPECT_TRUE(folder.load("a"));
+  EXPECT_EQ(fs::last_write_time(file), lately);
+  fs::last_write_time(file, now - std::chrono::hours(2));
+  EXPECT_TRUE(folder.load("a"));
+  EXPECT_GT(fs::last_write_time(file), lately);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -10,6 +10,7 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/xxhash.h>
 
+#include "base/digest.hpp"
 #include "base/keep_errno.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -48,13 +49,6 @@ std::string default_folder() {
   return "";
 }
 
-// name_of() is the name of a key's file.
-std::string name_of(const std::string& key) {
-  const llvm::XXH128_hash_t hash =
-      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(key.data()), key.size()));
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
-
 }  // namespace
 
 const CodeCache* CodeCache::of_this_process() {
@@ -71,7 +65,7 @@ const CodeCache* CodeCache::of_this_process() {
 }
 
 std::optional<CachedCode> CodeCache::load(const std::string& key) const {
-  const std::optional<std::string> bytes = folder_.load(name_of(key));
+  const std::optional<std::string> bytes = folder_.load(digest(key));
   Header header;
   if (!bytes || bytes->size() < sizeof header) return std::nullopt;
   const std::array<char, 8> magic = header.magic;
@@ -106,7 +100,7 @@ void CodeCache::store(const std::string& key, const std::string& symbol, uint64_
   bytes.append(key).append(symbol).append(object.data(), object.size());
   header.checksum = checksum_of(bytes);
   std::memcpy(bytes.data(), &header, sizeof header);
-  folder_.store(name_of(key), bytes);
+  folder_.store(digest(key), bytes);
 }
 
 std::string compiler_identity(const std::string& processor, const std::string& features) {

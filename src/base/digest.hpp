@@ -1,0 +1,13 @@
+// Short names for long texts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+// digest() is the 128-bit XXH3 of a text in 32 hexadecimal digits, fit for a file name. It tells
+// texts apart that nobody made to look alike, at the speed of memory. Thread-safe.
+std::string digest(std::string_view text);
+
+}  // namespace sluice
