@@ -6,17 +6,17 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
-#include <llvm/Support/xxhash.h>
 
+#include "base/digest.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/module_storage.hpp"
 #include "hostcuda/jit/object/code_cache.hpp"
+#include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/kernel_code.hpp"
 #include "hostcuda/jit/object/linker.hpp"
-#include "hostcuda/jit/object/optimiser.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/printer.hpp"
 
@@ -118,14 +118,11 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
 std::string CompiledModule::State::cache_key(const KernelContext& context) {
   std::call_once(identified, [this] {
     const std::string text = ptx::print(module);
-    const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-        llvm::ArrayRef(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
     std::string compiler = "unknown";
-    if (const Result<std::unique_ptr<llvm::TargetMachine>> target = jit::make_host_target()) {
-      compiler = jit::compiler_identity((*target)->getTargetCPU().str(),
-                                        (*target)->getTargetFeatureString().str());
+    if (const Result<jit::HostProcessor> processor = jit::host_processor()) {
+      compiler = jit::compiler_identity(processor->name, processor->features);
     }
-    identity = fmt::format("{}{:016x}{:016x}.{}", compiler, hash.high64, hash.low64, text.size());
+    identity = fmt::format("{}{}.{}", compiler, digest(text), text.size());
   });
   return fmt::format("{}\n{}\n{}x{}x{}\n{}", identity, context.kernel, context.block.x,
                      context.block.y, context.block.z, context.traced ? "traced" : "plain");
@@ -143,9 +140,8 @@ CompiledModule::~CompiledModule() = default;
 
 Result<std::unique_ptr<CompiledModule>> CompiledModule::create(ptx::Module module) {
   auto state = std::make_unique<State>(std::move(module));
-  // The target is initialised before the linker asks which machine this is.
-  if (Result<std::unique_ptr<llvm::TargetMachine>> target = jit::make_host_target(); !target) {
-    return tl::unexpected(target.error());
+  if (const Result<jit::HostProcessor> processor = jit::host_processor(); !processor) {
+    return tl::unexpected(processor.error());
   }
   Result<std::unique_ptr<jit::Linker>> linker = jit::Linker::create();
   if (!linker) return tl::unexpected(linker.error());

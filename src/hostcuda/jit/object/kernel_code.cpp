@@ -7,6 +7,7 @@
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/block_function.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
+#include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
 
 namespace sluice::hostcuda::jit {

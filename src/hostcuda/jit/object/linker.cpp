@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
 #include "hostcuda/jit/block/call_runtime.hpp"
 #include "hostcuda/jit/library/device_library.hpp"
@@ -24,12 +25,12 @@ namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
+using namespace llvm::jitlink;
 
-orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
-  orc::SymbolMap symbols;
-  const auto add = [&](const char* name, auto* function) {
-    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
-                                          JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+StringMap<orc::ExecutorAddr> make_runtime_symbols() {
+  StringMap<orc::ExecutorAddr> symbols;
+  const auto add = [&](StringRef name, auto* function) {
+    symbols[name] = orc::ExecutorAddr::fromPtr(function);
   };
   using F = float (*)(float);
   using D = double (*)(double);
@@ -41,14 +42,10 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   add(trace_symbol, &sluice_jit_trace);
   add(arrive_symbol, &sluice_jit_arrive);
   for (const DeviceFunction& function : device_functions()) {
-    symbols[jit.mangleAndIntern(function.symbol)] = {
-        orc::ExecutorAddr::fromPtr(function.address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+    add(function.symbol, function.address);
   }
   for (const DirectedFunction& function : directed_functions()) {
-    symbols[jit.mangleAndIntern(function.symbol)] = {
-        orc::ExecutorAddr::fromPtr(function.address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+    add(function.symbol, function.address);
   }
   add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(&std::memmove));
@@ -94,31 +91,87 @@ orc::SymbolMap runtime_symbols(orc::LLJIT& jit) {
   return symbols;
 }
 
-// Addresses defines the symbols that stand for addresses of the process, when they are asked for.
-class Addresses final : public orc::DefinitionGenerator {
- public:
-  explicit Addresses(Linker::AddressOf address) : address_(std::move(address)) {}
+// runtime_symbols() is what every kernel may call.
+const StringMap<orc::ExecutorAddr>& runtime_symbols() {
+  // Never destroyed: kernels may still be launched from exit handlers.
+  static const auto* const symbols = new StringMap<orc::ExecutorAddr>(make_runtime_symbols());
+  return *symbols;
+}
 
-  llvm::Error tryToGenerate(orc::LookupState&, orc::LookupKind, orc::JITDylib& library,
-                            orc::JITDylibLookupFlags, const orc::SymbolLookupSet& wanted) override {
-    orc::SymbolMap found;
-    for (const auto& entry : wanted) {
-      StringRef name = *entry.first;
-      if (!name.consume_front(address_prefix)) continue;
-      const uint64_t address = address_(std::string_view(name.data(), name.size()));
-      if (address == 0) continue;
-      found[entry.first] = {orc::ExecutorAddr(address), JITSymbolFlags::Exported};
+orc::ExecutorAddr address_of_symbol(StringRef name, const Linker::AddressOf& address_of) {
+  const auto found = runtime_symbols().find(name);
+  if (found != runtime_symbols().end()) return found->second;
+  if (!name.consume_front(address_prefix)) return {};
+  return orc::ExecutorAddr(address_of(std::string_view(name.data(), name.size())));
+}
+
+// Linked is what becomes of an object file.
+struct Linked {
+  std::string complaint;  // empty where all is well
+  orc::ExecutorAddr entry;
+  orc::ExecutorAddrRange frames;
+  JITLinkMemoryManager::FinalizedAlloc code;
+};
+
+// Link answers what JITLink asks on its way, all at once: link() returns with the work done.
+class Link final : public JITLinkContext {
+ public:
+  Link(JITLinkMemoryManager& memory, StringRef symbol, const Linker::AddressOf& address_of,
+       Linked& linked)
+      : JITLinkContext(nullptr),
+        memory_(memory),
+        symbol_(symbol),
+        address_of_(address_of),
+        linked_(linked) {}
+
+  JITLinkMemoryManager& getMemoryManager() override { return memory_; }
+
+  void notifyFailed(llvm::Error error) override { linked_.complaint = toString(std::move(error)); }
+
+  void lookup(const LookupMap& wanted,
+              std::unique_ptr<JITLinkAsyncLookupContinuation> resume) override {
+    AsyncLookupResult found;
+    std::string missing;
+    for (const auto& [name, flags] : wanted) {
+      const orc::ExecutorAddr address = address_of_symbol(name, address_of_);
+      found[name] = {address, JITSymbolFlags::Exported};
+      if (address || flags == SymbolLookupFlags::WeaklyReferencedSymbol) continue;
+      missing += fmt::format("{}{}", missing.empty() ? "" : ", ", std::string_view(name));
     }
-    return found.empty() ? llvm::Error::success()
-                         : library.define(orc::absoluteSymbols(std::move(found)));
+    if (missing.empty()) return resume->run(std::move(found));
+    resume->run(make_error<StringError>(fmt::format("symbols not found: {}", missing),
+                                        inconvertibleErrorCode()));
+  }
+
+  llvm::Error notifyResolved(LinkGraph& graph) override {
+    for (const Symbol* defined : graph.defined_symbols()) {
+      if (defined->hasName() && defined->getName() == symbol_)
+        linked_.entry = defined->getAddress();
+    }
+    if (linked_.entry) return llvm::Error::success();
+    return make_error<StringError>("it doesn't define " + symbol_, inconvertibleErrorCode());
+  }
+
+  void notifyFinalized(JITLinkMemoryManager::FinalizedAlloc code) override {
+    linked_.code = std::move(code);
+  }
+
+  llvm::Error modifyPassConfig(LinkGraph& graph, PassConfiguration& passes) override {
+    passes.PostFixupPasses.push_back(createEHFrameRecorderPass(
+        graph.getTargetTriple(), [this](orc::ExecutorAddr address, size_t bytes) {
+          if (bytes != 0) linked_.frames = {address, address + bytes};
+        }));
+    return llvm::Error::success();
   }
 
  private:
-  const Linker::AddressOf address_;
+  JITLinkMemoryManager& memory_;
+  const StringRef symbol_;
+  const Linker::AddressOf& address_of_;
+  Linked& linked_;
 };
 
-tl::unexpected<Error> failure(llvm::Error error) {
-  std::string text = toString(std::move(error));
+tl::unexpected<Error> failure(std::string text) {
   for (char& character : text) {
     if (character == '\n') character = ' ';
   }
@@ -128,33 +181,34 @@ tl::unexpected<Error> failure(llvm::Error error) {
 }  // namespace
 
 Result<std::unique_ptr<Linker>> Linker::create() {
-  Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder()
-                                                  .setLinkProcessSymbolsByDefault(false)
-                                                  .setPlatformSetUp(orc::setUpInactivePlatform)
-                                                  .create();
-  if (!jit) return failure(jit.takeError());
-  // Errors come back from the look-up; ORC would print them as well.
-  (*jit)->getExecutionSession().setErrorReporter(
-      [](llvm::Error error) { consumeError(std::move(error)); });
-  orc::JITDylib& main = (*jit)->getMainJITDylib();
-  if (llvm::Error error = main.define(orc::absoluteSymbols(runtime_symbols(**jit)))) {
-    return failure(std::move(error));
-  }
-  return std::unique_ptr<Linker>(new Linker(std::move(*jit)));
+  Expected<std::unique_ptr<InProcessMemoryManager>> memory = InProcessMemoryManager::Create();
+  if (!memory) return failure(toString(memory.takeError()));
+  return std::unique_ptr<Linker>(new Linker(std::move(*memory)));
+}
+
+Linker::~Linker() {
+  for (const orc::ExecutorAddrRange& frames : frames_)
+    consumeError(frame_registrar_.deregisterEHFrames(frames));
+  consumeError(memory_->deallocate(std::move(code_)));
 }
 
 Result<SluiceBlockFunction> Linker::link(std::unique_ptr<MemoryBuffer> object,
-                                         const std::string& symbol, AddressOf address_of) {
-  Expected<orc::JITDylib&> library = jit_->createJITDylib(fmt::format("kernel.{}", count_++));
-  if (!library) return failure(library.takeError());
-  library->addToLinkOrder(jit_->getMainJITDylib());
-  library->addGenerator(std::make_unique<Addresses>(std::move(address_of)));
-  if (llvm::Error error = jit_->addObjectFile(*library, std::move(object))) {
-    return failure(std::move(error));
+                                         const std::string& symbol, const AddressOf& address_of) {
+  Expected<std::unique_ptr<LinkGraph>> graph = createLinkGraphFromObject(object->getMemBufferRef());
+  if (!graph) return failure(toString(graph.takeError()));
+  Linked linked;
+  jitlink::link(std::move(*graph), std::make_unique<Link>(*memory_, symbol, address_of, linked));
+  if (!linked.complaint.empty()) return failure(std::move(linked.complaint));
+  const std::lock_guard lock(mutex_);
+  code_.push_back(std::move(linked.code));
+  // Debuggers and profilers find their way through a kernel's frames.
+  if (!linked.frames.empty()) {
+    if (llvm::Error error = frame_registrar_.registerEHFrames(linked.frames)) {
+      return failure(toString(std::move(error)));
+    }
+    frames_.push_back(linked.frames);
   }
-  Expected<orc::ExecutorAddr> address = jit_->lookup(*library, symbol);
-  if (!address) return failure(address.takeError());
-  return address->toPtr<SluiceBlockFunction>();
+  return linked.entry.toPtr<SluiceBlockFunction>();
 }
 
 }  // namespace sluice::hostcuda::jit

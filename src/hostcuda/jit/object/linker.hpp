@@ -1,14 +1,16 @@
-// Object files into memory, by LLVM's ORC.
+// Object files into memory, by LLVM's JITLink.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/JITLink/EHFrameSupport.h>
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "base/result.hpp"
@@ -16,10 +18,13 @@
 
 namespace sluice::hostcuda::jit {
 
-// Linker owns the machine code of one module's kernels. Thread-safe.
+// Linker owns the machine code of one module's kernels. It works without ORC's sessions and without
+// a compiler: setting those up takes longer than linking what the cache has. Thread-safe.
 class Linker {
  public:
   static Result<std::unique_ptr<Linker>> create();
+  Linker(const Linker&) = delete;
+  ~Linker();
 
   // link() loads an object file and returns the address of its block function. It may use the C
   // library's math functions, exchange.hpp and the addresses (outside_address.hpp) for which
@@ -27,12 +32,17 @@ class Linker {
   // The code lives as long as the Linker.
   using AddressOf = std::function<uint64_t(std::string_view name)>;
   Result<SluiceBlockFunction> link(std::unique_ptr<llvm::MemoryBuffer> object,
-                                   const std::string& symbol, AddressOf address_of);
+                                   const std::string& symbol, const AddressOf& address_of);
 
  private:
-  explicit Linker(std::unique_ptr<llvm::orc::LLJIT> jit) : jit_(std::move(jit)) {}
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::atomic<unsigned> count_ = 0;
+  explicit Linker(std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> memory)
+      : memory_(std::move(memory)) {}
+
+  const std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> memory_;
+  llvm::jitlink::InProcessEHFrameRegistrar frame_registrar_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<llvm::jitlink::JITLinkMemoryManager::FinalizedAlloc> code_;
+  std::vector<llvm::orc::ExecutorAddrRange> frames_;  // what unwinders know of
 };
 
 }  // namespace sluice::hostcuda::jit

@@ -1,16 +1,13 @@
 #include "hostcuda/jit/object/optimiser.hpp"
 
-#include <mutex>
 #include <string>
 
 #include <fmt/format.h>
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
@@ -26,14 +23,6 @@ namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
-
-void initialise_target() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-  });
-}
 
 // PassManagers holds LLVM's analysis managers, wired to each other.
 struct PassManagers {
@@ -52,27 +41,6 @@ struct PassManagers {
 };
 
 }  // namespace
-
-Result<std::unique_ptr<TargetMachine>> make_host_target() {
-  initialise_target();
-  Expected<orc::JITTargetMachineBuilder> builder = orc::JITTargetMachineBuilder::detectHost();
-  if (!builder) {
-    return system_error(
-        fmt::format("LLVM does not know this machine: {}", toString(builder.takeError())));
-  }
-  // LLVM spares AVX-512 its widest registers for the sake of the first processors that had them,
-  // and which went at a lower clock then.
-  if (builder->getTargetTriple().isX86()) builder->addFeatures({"-prefer-256-bit"});
-  builder->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
-  builder->setRelocationModel(Reloc::PIC_);
-  builder->getOptions().AllowFPOpFusion = FPOpFusion::Strict;
-  Expected<std::unique_ptr<TargetMachine>> target = builder->createTargetMachine();
-  if (!target) {
-    return system_error(fmt::format("LLVM has no code generator for this machine: {}",
-                                    toString(target.takeError())));
-  }
-  return std::move(*target);
-}
 
 void simplify(Function& function, TargetMachine& target) {
   PassManagers managers(target);

@@ -12,10 +12,6 @@
 
 namespace sluice::hostcuda::jit {
 
-// make_host_target() describes this machine with all its features. Floating-point operations are
-// never fused or reordered: what PTX wrote is what is computed.
-Result<std::unique_ptr<llvm::TargetMachine>> make_host_target();
-
 // simplify() makes a thread function small and its integer ranges explicit, before it is cut
 // into regions.
 void simplify(llvm::Function& function, llvm::TargetMachine& target);
