@@ -89,6 +89,34 @@ TEST(Engine, TheLegacyQueueWaitsForBlockingOnesAndTheyForIt) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(Engine, InstantWorkIsDoneAtOnceWhereNothingIsLeftBeforeIt) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  std::thread::id runner;
+  const Ticket instant = engine.submit_instant(queue, [&] { runner = std::this_thread::get_id(); });
+  EXPECT_TRUE(instant.is_done());
+  EXPECT_EQ(runner, std::this_thread::get_id());
+  EXPECT_TRUE(queue->is_idle());
+  int later = 0;
+  EXPECT_EQ(engine.wait(engine.submit(queue, [&] { later = 1; })), CUDA_SUCCESS);
+  EXPECT_EQ(later, 1);
+}
+
+TEST(Engine, InstantWorkKeepsItsPlaceBehindOtherWork) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::blocking);
+  std::promise<void> release;
+  hold(engine, queue, release.get_future().share());
+  std::vector<int> order;
+  const Ticket own = engine.submit_instant(queue, [&] { order.push_back(1); });
+  const Ticket legacy = engine.submit_instant(engine.legacy(), [&] { order.push_back(2); });
+  EXPECT_FALSE(own.is_done());
+  EXPECT_FALSE(legacy.is_done());
+  release.set_value();
+  EXPECT_EQ(engine.wait(legacy), CUDA_SUCCESS);
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
 TEST(Engine, WorkBeginsAfterTheTicketsItNames) {
   Engine& engine = make_engine();
   const Queue first = make_queue(QueueKind::non_blocking);

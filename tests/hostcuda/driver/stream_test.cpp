@@ -117,6 +117,12 @@ TEST_F(StreamTest, EventsMeasureTime) {
   EXPECT_LT(milliseconds, 0);
 }
 
+// A time that a thread of the device takes would be late by what starting or waking it takes.
+TEST_F(StreamTest, AnEventOfAnIdleStreamIsReachedAtOnce) {
+  ASSERT_EQ(cuEventRecord(start_, stream_), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventQuery(start_), CUDA_SUCCESS);
+}
+
 TEST_F(StreamTest, EventsWithoutTimingGiveNone) {
   CUevent untimed = nullptr;
   ASSERT_EQ(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);

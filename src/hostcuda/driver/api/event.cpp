@@ -20,7 +20,7 @@ CUresult with_event(CUevent handle, Body&& body) noexcept {
 
 CUresult record(Driver& driver, const StreamRef& stream, const std::shared_ptr<Event>& event) {
   if (is_captured(stream)) return record_under_capture(stream, *event);
-  event->set_ticket(driver.engine.submit(stream->queue, [event] { event->reach(); }));
+  event->set_ticket(driver.engine.submit_instant(stream->queue, [event] { event->reach(); }));
   return CUDA_SUCCESS;
 }
 

@@ -46,6 +46,27 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work
                       std::vector<Ticket> after) {
   Lock lock = lock_briefly_held(mutex_);
   add_legacy_order(*queue, after);
+  return enqueue(queue, std::move(work), std::move(after), lock);
+}
+
+Ticket Engine::submit_instant(const std::shared_ptr<StreamQueue>& queue,
+                              std::function<void()> work) {
+  Lock lock = lock_briefly_held(mutex_);
+  std::vector<Ticket> after;
+  add_legacy_order(*queue, after);
+  if (!queue->items_.empty() || !all_done(after)) {
+    return enqueue(queue, std::make_shared<const FunctionWork>(std::move(work)), std::move(after),
+                   lock);
+  }
+  const uint64_t number = queue->submitted_.load() + 1;
+  queue->submitted_.store(number);
+  work();
+  queue->completed_.store(number);
+  return {queue, number};
+}
+
+Ticket Engine::enqueue(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
+                       std::vector<Ticket> after, Lock& lock) {
   const uint64_t number = queue->submitted_.load() + 1;
   const bool was_empty = queue->items_.empty();
   if (was_empty) busy_.push_back(queue);
