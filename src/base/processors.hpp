@@ -1,11 +1,25 @@
-// How many processors there are for this process.
+// The processors that this process may run on, and which of them a thread runs on.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace sluice {
 
 // available_processors() is how many processors this process may run on, 1 at least. Thread-safe.
 uint32_t available_processors();
+
+// no_processor stands for one that isn't known.
+constexpr int no_processor = -1;
+
+// current_processor() is the number of the one that runs the caller. Thread-safe.
+int current_processor();
+
+// move_away() moves the calling thread to a processor other than `taken`, where it may run on one,
+// and leaves it where it is otherwise. The scheduler is free to move it on. It takes some
+// microseconds: for threads that would otherwise share a processor while another is idle. Linux
+// wakes a thread where it ran last, and where the few processors of a cache have been busy, it
+// looks for an idle one only at the next balance, milliseconds later. Thread-safe.
+void move_away(std::span<const int> taken);
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "megakernel/host/host_executor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -50,6 +51,7 @@ struct HostExecutor::State {
   void start_threads();
   void stop_threads();
   void thread_main(uint32_t worker);
+  bool join(uint32_t worker);
 
   void prepare(const Window& window);
   // Ticket is a task that a worker has taken.
@@ -94,6 +96,7 @@ struct HostExecutor::State {
   uint32_t joined = 0;  // guarded by mutex
   // The processor time of each worker in the window; guarded by mutex, as the two after it.
   std::vector<ThreadClock> clocks;
+  std::vector<int> taken;  // the processors of the workers that joined; guarded by mutex
   Clock::time_point opened;
   std::chrono::nanoseconds slept{0};
   Crew crew;                       // told by workers under mutex, asked between windows
@@ -134,12 +137,7 @@ void HostExecutor::State::thread_main(uint32_t worker) {
     window_changed.wait([&] { return stopping.load() || opened_epoch.load() != seen; });
     if (stopping.load()) return;
     seen = opened_epoch.load();
-    {
-      const std::lock_guard lock(mutex);
-      if (!open) continue;
-      ++joined;
-      clocks[worker] = ThreadClock::of_this_thread();
-    }
+    if (!join(worker)) continue;
     work(worker);
     {
       const std::lock_guard lock(mutex);
@@ -148,6 +146,26 @@ void HostExecutor::State::thread_main(uint32_t worker) {
     left.fetch_add(1);
     window_changed.notify();
   }
+}
+
+bool HostExecutor::State::join(uint32_t worker) {
+  std::unique_lock lock(mutex);
+  if (!open) return false;
+  ++joined;
+  clocks[worker] = ThreadClock::of_this_thread();
+  const int here = current_processor();
+  const bool is_taken = std::find(taken.begin(), taken.end(), here) != taken.end();
+  if (!is_taken) {
+    taken.push_back(here);
+    return true;
+  }
+  const std::vector<int> left = taken;
+  lock.unlock();
+  move_away(left);
+  const int there = current_processor();
+  lock.lock();
+  taken.push_back(there);
+  return true;
 }
 
 void HostExecutor::State::prepare(const Window& next) {
@@ -337,6 +355,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
       const std::lock_guard lock(state.mutex);
       state.open = true;
       state.joined = 0;
+      state.taken.assign(1, current_processor());
       state.slept = {};
       state.opened = start;
       std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
