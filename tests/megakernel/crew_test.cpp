@@ -35,7 +35,7 @@ TEST(Crew, IsNotStarvedByASingleLossAtTheBeginningOfAWindow) {
 int time_alone(Crew& crew) {
   int windows = 0;
   for (; crew.begin(); ++windows)
-    crew.ended_alone(milliseconds(1));
+    crew.ended_alone(milliseconds(1), milliseconds(1));
   return windows;
 }
 
@@ -46,6 +46,18 @@ TEST(Crew, IsTriedAgainEverMoreRarely) {
     crew.starved();
     EXPECT_EQ(time_alone(crew), milliseconds);
   }
+}
+
+TEST(Crew, IsNotTriedWhileTheCallingThreadSharesItsProcessor) {
+  Crew crew;
+  crew.starved();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(crew.begin());
+    crew.ended_alone(milliseconds(8), milliseconds(4));
+  }
+  for (int i = 0; i < 8 && crew.begin(); ++i)
+    crew.ended_alone(milliseconds(8), milliseconds(8));
+  EXPECT_FALSE(crew.begin());
 }
 
 TEST(Crew, IsTrustedAgainAfterWindowsThatWentWell) {

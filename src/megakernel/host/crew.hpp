@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "megakernel/host/crowd.hpp"
+
 namespace sluice::megakernel {
 
 // Crew decides whether all workers run a window or the calling thread alone. Where launches are
@@ -12,7 +14,8 @@ namespace sluice::megakernel {
 // the time slice that the other worker has lost, and one worker, who waits for nobody, is faster
 // than two. That is so while workers sleep for a good part of a window although there is work, and
 // others are without a processor meanwhile. All is tried again after some time, ever more rarely
-// while it stays so. Not thread-safe.
+// while it stays so; and not at all while the one worker has to share its own processor. Not
+// thread-safe.
 class Crew {
  public:
   // Spent is what a window has cost so far.
@@ -26,8 +29,15 @@ class Crew {
   // begin() says whether the calling thread runs the next window alone.
   bool begin() const { return alone_left_.count() > 0; }
 
-  // ended_alone() is told how long such a window took.
-  void ended_alone(std::chrono::nanoseconds wall) { alone_left_ -= wall; }
+  // ended_alone() is told how long such a window took, and the processor time of it.
+  void ended_alone(std::chrono::nanoseconds wall, std::chrono::nanoseconds used) {
+    alone_left_ -= wall;
+    alone_.ran += used;
+    alone_.waited += wall - used;
+    if (alone_left_.count() > 0) return;
+    if (alone_.is_crowded()) alone_left_ = first_alone;
+    alone_ = {};
+  }
 
   // is_starved() holds where workers wait for processors rather than for work: at least one for a
   // quarter of the time sleeps while another neither sleeps nor runs. What went well before counts
@@ -41,6 +51,7 @@ class Crew {
   // starved() gives the next windows to the calling thread alone.
   void starved() {
     alone_left_ = next_alone_;
+    alone_ = {};
     next_alone_ = std::min(2 * next_alone_, most_alone);
     kept_ = {};
   }
@@ -61,6 +72,7 @@ class Crew {
 
   std::chrono::nanoseconds kept_ = most_trust;  // all workers ran so long since starved()
   std::chrono::nanoseconds alone_left_{0};
+  ProcessorShare alone_;  // of the calling thread since it is alone
   std::chrono::nanoseconds next_alone_ = first_alone;
 };
 

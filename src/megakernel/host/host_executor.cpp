@@ -1,10 +1,6 @@
 #include "megakernel/host/host_executor.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -12,105 +8,12 @@
 
 #include <pthread.h>
 
-#include "base/assert.hpp"
 #include "base/processors.hpp"
-#include "megakernel/block_cost.hpp"
-#include "megakernel/host/crew.hpp"
-#include "megakernel/host/flags.hpp"
-#include "megakernel/host/lanes.hpp"
-#include "megakernel/host/parking.hpp"
-#include "megakernel/host/scratch.hpp"
-#include "megakernel/host/task_times.hpp"
-#include "megakernel/host/thread_clock.hpp"
-#include "megakernel/host/worker_speeds.hpp"
+#include "megakernel/host/executor_state.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
 
 namespace sluice::megakernel {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// How long a worker waits for a task before it runs what another worker should have run: that takes
-// the task's data away from the cache that has it.
-constexpr std::chrono::microseconds patience{20};
-constexpr std::chrono::microseconds no_patience{0};
-// A sleep that short is no loss of a processor.
-constexpr std::chrono::microseconds short_sleep{300};
-
-}  // namespace
-
-struct HostExecutor::State {
-  explicit State(const Config& wanted)
-      : config(wanted),
-        workers(config.workers),
-        scratch(workers),
-        speeds(workers),
-        clocks(workers) {}
-
-  void start_threads();
-  void stop_threads();
-  void thread_main(uint32_t worker);
-  bool join(uint32_t worker);
-
-  void prepare(const Window& window);
-  // Ticket is a task that a worker has taken.
-  struct Ticket {
-    uint32_t number = 0;
-    uint32_t worker = 0;
-    TaskTimes::Worker* clock = nullptr;
-  };
-  void work(uint32_t worker);
-  void run_ticket(const Ticket& ticket);
-  void run_task(const Task& task, const Ticket& ticket);
-  void await_masters(const LaunchSlot& slot, const Task& task, const Ticket& ticket);
-  void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block,
-                   const Ticket& ticket);
-  template <class Ready>
-  void await(Parking& place, const Ticket& ticket, Ready ready);
-  void release(const LaunchSlot& slot, const Task& task);
-  void note_sleep(std::chrono::nanoseconds time);
-  void note_failure();
-
-  const Config config;
-  const uint32_t workers;
-  std::vector<std::thread> threads;  // of workers 1 and up, started by the first window
-  std::vector<Scratch> scratch;
-  WorkerSpeeds speeds;
-
-  // Of the window being run. Workers read these after joining it, and run() changes them only
-  // when all who joined have left.
-  const Window* window = nullptr;
-  TaskTimes* times = nullptr;
-  uint64_t epoch = 0;
-  uint64_t scratch_bytes = 0;
-  EpochFlags flags;
-  std::unique_ptr<TaskCounter[]> counters;
-  size_t counter_capacity = 0;
-  std::exception_ptr failure;  // guarded by mutex
-  Lanes lanes;
-  alignas(64) std::atomic<bool> failed{false};
-
-  std::mutex mutex;
-  bool open = false;    // workers may join; guarded by mutex
-  uint32_t joined = 0;  // guarded by mutex
-  // The processor time of each worker in the window; guarded by mutex, as the two after it.
-  std::vector<ThreadClock> clocks;
-  std::vector<int> taken;  // the processors of the workers that joined; guarded by mutex
-  Clock::time_point opened;
-  std::chrono::nanoseconds slept{0};
-  Crew crew;                       // told by workers under mutex, asked between windows
-  std::atomic<bool> alone{false};  // all but the calling thread leave
-  std::atomic<uint32_t> left{0};
-  std::atomic<uint64_t> opened_epoch{0};
-  std::atomic<bool> stopping{false};
-  // Flags and counters, several of them to a place, so that who sleeps is woken by few others.
-  static constexpr size_t parking_places = 64;
-  std::array<Parking, parking_places> flag_changed;
-  std::array<Parking, parking_places> counter_changed;
-  Parking window_changed;  // opened_epoch, stopping, left
-};
-
 void HostExecutor::State::start_threads() {
   const SignalsBlocked blocked;
   for (uint32_t worker = 1; worker < workers; ++worker) {
@@ -192,138 +95,6 @@ void HostExecutor::State::prepare(const Window& next) {
   left.store(0);
 }
 
-// A worker takes its next ticket when it is free and not, as on a GPU, while it still runs the
-// task before: here the atomic add costs nothing beside a task, while a ticket held by a worker
-// that is busy could be the last one that another worker is free for.
-void HostExecutor::State::work(uint32_t worker) {
-  Ticket ticket{0, worker, times == nullptr ? nullptr : &times->workers[worker]};
-  for (;;) {
-    const bool goes_on_alone = alone.load(std::memory_order_relaxed);
-    if (goes_on_alone && worker != 0) return;
-    ticket.number = goes_on_alone ? lanes.take_first() : lanes.take(worker);
-    if (ticket.number == Lanes::no_ticket) return;
-    if (ticket.number >= config.alone_from_ticket) alone.store(true, std::memory_order_relaxed);
-    run_ticket(ticket);
-  }
-}
-
-void HostExecutor::State::run_ticket(const Ticket& ticket) {
-  const Task& task = window->tasks[ticket.number];
-  const LaunchSlot& slot = window->slots[task.slot];
-  try {
-    const size_t run = ticket.clock != nullptr ? ticket.clock->take(ticket.number) : 0;
-    await_masters(slot, task, ticket);
-    if (ticket.clock != nullptr) ticket.clock->begin(run);
-    run_task(task, ticket);
-    if (ticket.clock != nullptr) ticket.clock->end(run);
-  } catch (...) {
-    note_failure();
-  }
-  // Also after a failure: everyone who waits for this task must get on and leave the window.
-  release(slot, task);
-}
-
-void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {
-  if (failed.load(std::memory_order_relaxed)) return;
-  const LaunchSlot& slot = window->slots[task.slot];
-  void* memory = scratch[ticket.worker].reserve(scratch_bytes);
-  const bool is_measured =
-      slot.cost != nullptr && (speeds.wants_next(ticket.worker) || slot.cost->wants_more());
-  Clock::time_point start;
-  if (is_measured) start = Clock::now();
-  if (slot.runner != nullptr) {
-    slot.runner->run(slot.code, *slot.launch, task.first_block, task.block_count, memory);
-  } else {
-    slot.code.function(slot.launch, task.first_block, task.block_count, memory);
-  }
-  if (!is_measured) return;
-  const std::chrono::nanoseconds took = Clock::now() - start;
-  slot.cost->note(took, task.block_count);
-  speeds.note(ticket.worker, took,
-              std::chrono::nanoseconds(uint64_t{slot.cost->nanoseconds()} * task.block_count));
-}
-
-void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task,
-                                        const Ticket& ticket) {
-  for (uint32_t i = 0; i < slot.dependence_count; ++i) {
-    const SlotDependence& dependence = window->dependences[slot.first_dependence + i];
-    const uint32_t master = dependence.master_slot;
-    const bool whole = is_whole_launch(*dependence.edges);
-    dro::for_each_master_range(
-        *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
-          if (!whole) return await_tasks(master, first, last, ticket);
-          const TaskCounter& counter = counters[master];
-          if (counter.complete()) return;
-          await(counter_changed[master % parking_places], ticket,
-                [&] { return counter.complete(); });
-          if (ticket.clock != nullptr) {
-            ticket.clock->delay(ticket.number, master, TaskTimes::whole_launch);
-          }
-        });
-  }
-}
-
-void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block,
-                                      uint32_t last_block, const Ticket& ticket) {
-  const LaunchSlot& master = window->slots[master_slot];
-  const uint32_t first = master.first_flag + first_block / master.blocks_per_task;
-  const uint32_t last = master.first_flag + last_block / master.blocks_per_task;
-  for (uint32_t flag = first; flag <= last; ++flag) {
-    if (flags.is_set(flag, epoch)) continue;
-    await(flag_changed[flag % parking_places], ticket, [&] { return flags.is_set(flag, epoch); });
-    if (ticket.clock != nullptr) {
-      ticket.clock->delay(ticket.number, master_slot, flag - master.first_flag);
-    }
-  }
-}
-
-// With lanes, what a task waits for may lie in the lane of a worker that has lost its processor or
-// has not come yet. Whoever waits runs it, rather than sleep.
-template <class Ready>
-void HostExecutor::State::await(Parking& place, const Ticket& ticket, Ready ready) {
-  while (!Parking::spin(ready, lanes.is_left(ticket.number) ? no_patience : patience)) {
-    Ticket other = ticket;
-    other.number = lanes.take_before(ticket.number);
-    if (other.number == Lanes::no_ticket) {
-      const Clock::time_point start = Clock::now();
-      place.wait(ready);
-      return note_sleep(Clock::now() - start);
-    }
-    run_ticket(other);
-  }
-}
-
-void HostExecutor::State::note_sleep(std::chrono::nanoseconds time) {
-  if (time < short_sleep || config.keeps_all_workers || alone.load(std::memory_order_relaxed))
-    return;
-  const std::lock_guard lock(mutex);
-  slept += time;
-  Crew::Spent spent{Clock::now() - opened, slept, {}, 0};
-  for (const ThreadClock& clock : clocks) {
-    if (!clock.is_running()) continue;
-    spent.used += clock.used();
-    ++spent.workers;
-  }
-  if (!crew.is_starved(spent) || alone.exchange(true)) return;
-  crew.starved();
-}
-
-void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
-  const uint32_t flag = slot.first_flag + task.first_block / slot.blocks_per_task;
-  flags.set(flag, epoch);
-  flag_changed[flag % parking_places].notify();
-  TaskCounter& counter = counters[task.slot];
-  if (counter.counting && counter.finished.fetch_add(1) + 1 == counter.total) {
-    counter_changed[task.slot % parking_places].notify();
-  }
-}
-
-void HostExecutor::State::note_failure() {
-  const std::lock_guard lock(mutex);
-  if (!failure) failure = std::current_exception();
-  failed.store(true);
-}
-
 HostExecutor::HostExecutor(const Config& config)
     : state_(std::make_unique<State>(
           config.workers != 0 ? config : Config(config).set_workers(available_processors()))) {}
@@ -341,13 +112,17 @@ std::vector<double> HostExecutor::speeds() const {
 }
 
 void HostExecutor::run(const Window& window, TaskTimes* times) {
+  using Clock = State::Clock;
   State& state = *state_;
   if (window.tasks.empty()) return;
   state.prepare(window);
   state.times = times;
   const bool needs_nobody = state.workers == 1 || window.tasks.size() == 1;
+  const bool in_lanes = !window.lane_ends.empty();
+  if (!needs_nobody && in_lanes) state.expect_crowd();
   const bool alone = needs_nobody || state.crew.begin();
   const Clock::time_point start = Clock::now();
+  const ThreadClock clock = ThreadClock::of_this_thread();
   state.alone.store(alone, std::memory_order_relaxed);
   if (!alone) {
     if (state.threads.empty()) state.start_threads();
@@ -359,12 +134,16 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
       state.slept = {};
       state.opened = start;
       std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
-      state.clocks[0] = ThreadClock::of_this_thread();
+      state.clocks[0] = clock;
     }
     state.opened_epoch.store(state.epoch);
     state.window_changed.notify();
   }
-  state.work(0);
+  if (alone) {
+    state.work_alone();
+  } else {
+    state.work(0);
+  }
   uint32_t joined = 0;
   if (!alone) {
     const std::lock_guard lock(state.mutex);
@@ -372,7 +151,8 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
     joined = state.joined;
     if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - start);
   } else if (!needs_nobody) {
-    state.crew.ended_alone(Clock::now() - start);
+    const std::chrono::nanoseconds wall = Clock::now() - start;
+    state.crew.ended_alone(wall, in_lanes ? clock.used() : wall);
   }
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
   // every task is done.

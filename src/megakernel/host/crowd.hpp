@@ -1,0 +1,29 @@
+// Whether other processes want the processors too.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace sluice::megakernel {
+
+// ProcessorShare is how long a thread has run, and how long it was ready to run but had to wait for
+// a processor.
+struct ProcessorShare {
+  std::chrono::nanoseconds ran{0};
+  std::chrono::nanoseconds waited{0};
+
+  // is_crowded() holds where waiting was more than an eighth: on an idle machine a few hundredths
+  // are usual.
+  bool is_crowded() const { return 8 * waited > ran + waited; }
+};
+
+// parse_share() reads the kernel's text of it: both times in nanoseconds, then a count (Linux,
+// Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat); nothing where it is another.
+std::optional<ProcessorShare> parse_share(std::string_view text);
+
+// share_of_main_thread() is that of the program's first thread since it started; nothing where the
+// kernel doesn't say. It takes some microseconds, and leaves errno. Thread-safe.
+std::optional<ProcessorShare> share_of_main_thread();
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,41 @@
+// Whether other processes want the processors too, by what the kernel says of a thread.
+#include "megakernel/host/crowd.hpp"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
+namespace sluice::megakernel {
+namespace {
+
+using std::chrono::nanoseconds;
+
+TEST(Crowd, IsReadFromTheKernelsText) {
+  const auto share = parse_share("172781534 51466817 24\n");
+  ASSERT_TRUE(share);
+  EXPECT_EQ(share->ran, nanoseconds(172781534));
+  EXPECT_EQ(share->waited, nanoseconds(51466817));
+}
+
+TEST(Crowd, IsUnknownWhereTheTextIsAnother) {
+  for (const char* text : {"", "12", "12 ", "12 34", "a 34 5", "12 b 5", "12,34,5"})
+    EXPECT_FALSE(parse_share(text)) << text;
+}
+
+TEST(Crowd, IsWhereAThreadWaitsForAnEighthOfItsTime) {
+  const auto crowded = [](int ran, int waited) {
+    return ProcessorShare{nanoseconds(ran), nanoseconds(waited)}.is_crowded();
+  };
+  EXPECT_FALSE(crowded(0, 0));
+  EXPECT_FALSE(crowded(94, 6));
+  EXPECT_TRUE(crowded(80, 20));
+}
+
+TEST(Crowd, AskingLeavesErrno) {
+  errno = 7;
+  share_of_main_thread();
+  EXPECT_EQ(errno, 7);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel
