@@ -2,8 +2,8 @@
 // synchronisations, the blocks of a launch, the streams and the threads. Each point runs by the CPU
 // device's own functions and by Sluice's in turn, in one process. Prints one JSON object.
 //
-//   growth [ROUNDS [AXIS]]    rounds of each point, 7 where not given; what is printed are medians.
-//                             AXIS: launches, blocks, streams or threads alone
+//   growth [ROUNDS [AXIS]]    rounds of an axis, its points in turn, 7 where not given; what is
+//                             printed are medians. AXIS: launches, blocks, streams or threads alone
 //
 // Three figures a launch: the time until all is done, the processor time of the threads that launch
 // (which a longer execution does not change), and by how much Sluice's run raised the process's
@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -123,6 +124,17 @@ class Chain {
   CUdeviceptr buffers_[2] = {};
 };
 
+// Buffers are new in each run; what their first launches cost, of which short runs would have more
+// than long ones, is no growth.
+void launch_first(const Device& device, std::vector<std::unique_ptr<Chain>>& chains) {
+  constexpr int new_launches = 4;
+  for (int i = 0; i < new_launches; ++i) {
+    for (const std::unique_ptr<Chain>& chain : chains)
+      chain->launch();
+  }
+  device.api().check(device.api().cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 // launch_groups() is one thread's part: groups of launches, the device idle after each.
 void launch_groups(const Device& device, const Shape& shape, uint32_t groups,
                    std::vector<std::unique_ptr<Chain>>& chains, Cost& cost) {
@@ -144,6 +156,8 @@ Cost run(const Device& device, const Shape& shape, uint32_t launches) {
     for (uint32_t i = 0; i < shape.streams; ++i)
       of_thread.push_back(std::make_unique<Chain>(device, shape.blocks));
   }
+  for (auto& of_thread : chains)
+    launch_first(device, of_thread);
   const double before = resident_megabytes();
   std::vector<Cost> costs(shape.threads);
   const double start = now(CLOCK_MONOTONIC);
@@ -163,24 +177,42 @@ Cost run(const Device& device, const Shape& shape, uint32_t launches) {
   return whole;
 }
 
-nlohmann::json measure(const Device& plain, const Device& under, const Shape& shape, int rounds,
-                       uint32_t launches) {
-  std::vector<double> seconds[2], host[2];
+struct Point {
+  uint32_t value = 0;
+  Shape shape;
+  uint32_t launches = 0;  // in all
+  std::vector<double> seconds[2] = {}, host[2] = {};
   double megabytes = 0;
+};
+
+// measure() lets the points take turns, so that what else the machine does meets all alike: what
+// one figure is beside another of its axis is what counts.
+nlohmann::json measure(const Device& plain, const Device& under, const std::string& axis,
+                       std::vector<Point> points, int rounds) {
   for (int round = 0; round <= rounds; ++round) {
-    const Cost costs[] = {run(plain, shape, launches), run(under, shape, launches)};
-    megabytes = std::max(megabytes, costs[1].megabytes);
-    if (round == 0) continue;  // code is compiled, kernels are analysed
-    for (int i = 0; i < 2; ++i) {
-      seconds[i].push_back(costs[i].seconds);
-      host[i].push_back(costs[i].host_seconds);
+    std::cerr << "\rgrowth: " << axis << ", round " << round << " of " << rounds << "      "
+              << std::flush;
+    for (Point& point : points) {
+      const Cost costs[] = {run(plain, point.shape, point.launches),
+                            run(under, point.shape, point.launches)};
+      point.megabytes = std::max(point.megabytes, costs[1].megabytes);
+      if (round == 0) continue;  // code is compiled, kernels are analysed
+      for (int i = 0; i < 2; ++i) {
+        point.seconds[i].push_back(costs[i].seconds);
+        point.host[i].push_back(costs[i].host_seconds);
+      }
     }
   }
-  return {{"plain_us", 1e6 * median(seconds[0])},
-          {"sluice_us", 1e6 * median(seconds[1])},
-          {"plain_host_us", 1e6 * median(host[0])},
-          {"sluice_host_us", 1e6 * median(host[1])},
-          {"sluice_memory_megabytes", megabytes}};
+  nlohmann::json figures;
+  for (const Point& point : points) {
+    figures.push_back({{"value", point.value},
+                       {"plain_us", 1e6 * median(point.seconds[0])},
+                       {"sluice_us", 1e6 * median(point.seconds[1])},
+                       {"plain_host_us", 1e6 * median(point.host[0])},
+                       {"sluice_host_us", 1e6 * median(point.host[1])},
+                       {"sluice_memory_megabytes", point.megabytes}});
+  }
+  return figures;
 }
 
 }  // namespace
@@ -194,24 +226,23 @@ int main(int argument_count, char** arguments) {
   const std::string ptx(std::istreambuf_iterator<char>(file), {});
   const Device plain(SLUICE_BENCH_DRIVER, ptx);
   const Device under(SLUICE_BENCH_SHIM, ptx);
-  nlohmann::json axes;
-  const std::string only = argument_count > 2 ? arguments[2] : "";
-  const auto add = [&](const char* axis, uint32_t value, const Shape& shape, uint32_t launches) {
-    if (!only.empty() && only != axis) return;
-    std::cerr << "\rgrowth: " << axis << " " << value << "      " << std::flush;
-    nlohmann::json point = measure(plain, under, shape, rounds, launches);
-    point["value"] = value;
-    axes[axis].push_back(std::move(point));
-  };
+  std::map<std::string, std::vector<Point>> axes;
   for (const uint32_t launches : {10U, 100U, 1000U, 10'000U, 100'000U})
-    add("launches", launches, {.launches = launches}, std::max(2000U, launches));
-  for (const uint32_t blocks : {1U, 10U, 100U, 1000U, 10'000U, 100'000U, 1'000'000U})
-    add("blocks", blocks, {.launches = 100, .blocks = blocks}, blocks < 100'000 ? 2000 : 100);
+    axes["launches"].push_back({launches, {.launches = launches}, std::max(2000U, launches)});
+  for (const uint32_t blocks : {1U, 10U, 100U, 1000U, 10'000U, 100'000U, 1'000'000U}) {
+    axes["blocks"].push_back(
+        {blocks, {.launches = 100, .blocks = blocks}, blocks < 100'000 ? 2000U : 100U});
+  }
   for (const uint32_t streams : {1U, 2U, 4U, 8U, 16U, 32U, 64U})
-    add("streams", streams, {.launches = 1024, .streams = streams}, 4096);
+    axes["streams"].push_back({streams, {.launches = 1024, .streams = streams}, 4096});
   for (const uint32_t threads : {1U, 2U, 4U, 8U, 16U})
-    add("threads", threads, {.launches = 500, .threads = threads}, 8000);
+    axes["threads"].push_back({threads, {.launches = 500, .threads = threads}, 8000});
+  nlohmann::json figures;
+  for (const auto& [axis, points] : axes) {
+    if (argument_count <= 2 || axis == arguments[2])
+      figures[axis] = measure(plain, under, axis, points, rounds);
+  }
   std::cerr << "\n";
-  std::cout << nlohmann::json{{"rounds", rounds}, {"axes", axes}}.dump(1) << "\n";
+  std::cout << nlohmann::json{{"rounds", rounds}, {"axes", figures}}.dump(1) << "\n";
   return 0;
 }
