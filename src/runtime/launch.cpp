@@ -30,18 +30,29 @@ int Runtime::State::launch(const LaunchCall& call) {
   const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
   window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
   handed_over_ = false;
+  passes_on_ = false;
   called_ = governor_ && held_.open().empty() ? clock_() : 0;
   try {
-    return launch_locked(call);
+    const int result = launch_locked(call);
+    if (!passes_on_) return result;
   } catch (...) {
     turn_off_locked();
-    return handed_over_ ? 0 : device_.launch(call);
+    if (handed_over_) return 0;
   }
+  // Launches that other threads make meanwhile have no order with this one.
+  lock.unlock();
+  return device_.launch(call);
+}
+
+int Runtime::State::pass_on() {
+  handed_over_ = true;
+  passes_on_ = true;
+  return 0;
 }
 
 int Runtime::State::launch_locked(const LaunchCall& call) {
   if (deferred_error_ != 0) return std::exchange(deferred_error_, 0);
-  if (passes_all()) return device_.launch(call);
+  if (passes_all()) return pass_on();
   find_stream(call.stream);
 
   const dro::LaunchNumber number = ++last_launch_;
@@ -200,8 +211,7 @@ int Runtime::State::pass_opaque(const LaunchCall& call, dro::LaunchNumber number
   if (races_ != nullptr) races_->count_unchecked(reason);
   describe(call, kernel == nullptr ? unknown : kernel->name, {});
   tracker_.opaque_launch(number, reason);
-  handed_over_ = true;
-  return device_.launch(call);
+  return pass_on();
 }
 
 int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Function& function) {
@@ -216,8 +226,7 @@ int Runtime::State::take(const LaunchCall& call, dro::LaunchNumber number, Funct
   if (!code.failure.empty()) {
     if (check_ != nullptr) check_->count_unchecked(function.kernel->name);
     close_windows();
-    handed_over_ = true;
-    return device_.launch(call);
+    return pass_on();
   }
 
   if (way_ == Governor::Way::plain) return give_plainly(call, *function.kernel, code);

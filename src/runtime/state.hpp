@@ -81,6 +81,9 @@ class Runtime::State {
   void remove_buffer(uint64_t address);
   const BlockCode& block_code(Function& function, const LaunchCall& call);
   void find_device_code(const Function& function, const LaunchCall& call, BlockCode& code);
+  // pass_on() has launch() give the call to the device once the lock is free: what the device does
+  // there takes longer than all that is done here, and other threads launch too.
+  int pass_on();
   int pass_opaque(const LaunchCall& call, dro::LaunchNumber number, Kernel* kernel,
                   const std::string& reason);
   int take(const LaunchCall& call, dro::LaunchNumber number, Function& function);
@@ -152,6 +155,7 @@ class Runtime::State {
   bool off_ = false;
   bool finished_ = false;
   bool handed_over_ = false;  // the launch being taken is in the window or with the driver
+  bool passes_on_ = false;    // it goes to the driver when the lock is free
 
   // Of the launch being taken; members so that a repeat launch allocates nothing.
   HeldStream* stream_ = nullptr;

@@ -44,5 +44,23 @@ TEST_F(ConcurrencyTest, EachThreadsChainHasTheSequentialAnswer) {
   EXPECT_EQ(runtime->counters().launches, uint64_t{threads} * launches);
 }
 
+// The test would not end if the launch that passes kept others out.
+TEST_F(ConcurrencyTest, AThreadLaunchesWhileAnothersLaunchIsWithTheDevice) {
+  start();
+  PingPong program(100);
+  program.allocate_in(*runtime);
+  int other = -1;
+  device.within_launch = [&] {
+    void* const stream = reinterpret_cast<void*>(uintptr_t{16});
+    std::thread([&] { other = program.launch(*runtime, kernels["step"], 0, stream); }).join();
+  };
+  EXPECT_EQ(launch_plain("opaque"), 0);
+  EXPECT_EQ(other, 0);
+  synchronise();
+  PingPong expected(100);
+  expected.step(0);
+  EXPECT_EQ(program, expected);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -3,10 +3,12 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/arguments.hpp"
@@ -29,6 +31,7 @@ class FakeDevice final : public Device {
   }
 
   int launch(const LaunchCall& call) override {
+    if (const auto meanwhile = std::exchange(within_launch, nullptr)) meanwhile();
     auto parameters = std::make_shared<std::vector<std::byte>>();
     auto* kernel = static_cast<FakeKernel*>(call.function);
     if (call.grid.count() == 0 ||
@@ -83,6 +86,7 @@ class FakeDevice final : public Device {
   bool has_block_code = true;
   megakernel::WindowBackend* backend = nullptr;
   int enqueue_error = 0;
+  std::function<void()> within_launch;  // is called once, by the next plain launch
 
  private:
   void note(std::string event) {
