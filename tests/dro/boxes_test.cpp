@@ -68,6 +68,35 @@ TEST(Boxes, OfRandomStridedAccessesAreWhatTheirBlocksTouch) {
   printf("%d of %u accesses are boxes\n", found, count);
 }
 
+// Texts with parameters are read by isl.
+TEST(Boxes, OfARelationThatIslHasReadAreWhatItsBlocksTouch) {
+  const IslContext context;
+  int found = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    StridedGenerator generator(seed);
+    const StridedArray array = generator.array();
+    const Dim3 grid = generator.grid(array);
+    const RandomAccess access = generator.access(array, grid);
+    const auto relation = read_access(context, access.relation);
+    ASSERT_TRUE(relation);
+    const auto made = BoxTemplate::make(*relation);
+    const auto boxes = made ? made->at({}, grid) : std::nullopt;
+    if (!boxes) continue;
+    ++found;
+    EXPECT_EQ(bytes_by_block(*boxes, grid), access.bytes) << seed << ": " << access.relation;
+  }
+  EXPECT_GT(found, 50);
+}
+
+TEST(Boxes, OfATextTakeNothingOfIsl) {
+  IslContext context;
+  const IslContext::Budget none(context, 1);
+  EXPECT_FALSE(read_access(context, chunks(100, 8, 8)));
+  const auto source = AccessTemplate::read(context, chunks(100, 8, 8), {});
+  ASSERT_TRUE(source);
+  EXPECT_TRUE((*source)->boxes({}, {100, 1, 1}));
+}
+
 TEST(Boxes, OfRandomAffineAccessesAreWhatTheirBlocksTouch) {
   const IslContext context;
   int found = 0;

@@ -1,5 +1,6 @@
 #include "dro/boxes/box_template.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -50,6 +51,27 @@ std::optional<BoxTemplate> BoxTemplate::make(const isl::map& relation) {
     return isl::stat::ok();
   });
   if (!done.is_ok()) return std::nullopt;
+  return made;
+}
+
+std::optional<BoxTemplate> BoxTemplate::make(const RelationText& relation) {
+  if (relation.pieces.size() > most_pieces) return std::nullopt;
+  BoxTemplate made;
+  for (const RelationText::Piece& text : relation.pieces) {
+    Piece& piece = made.pieces_.emplace_back();
+    piece.variables = relation_dims + text.divisions;
+    if (piece.variables > IntegerForm::most_variables) return std::nullopt;
+    const auto add = [&](const RelationText::Form& form, bool equality) {
+      std::vector<int64_t> coefficients(piece.variables + 1);
+      std::copy(form.begin() + 1, form.end(), coefficients.begin());
+      coefficients.back() = form.front();
+      piece.constraints.push_back({std::move(coefficients), equality});
+    };
+    for (const RelationText::Form& form : text.equal)
+      add(form, true);
+    for (const RelationText::Form& form : text.at_least)
+      add(form, false);
+  }
   return made;
 }
 

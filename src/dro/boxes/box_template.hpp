@@ -8,6 +8,7 @@
 
 #include "dro/boxes/block_boxes.hpp"
 #include "dro/relations/piece_constraints.hpp"
+#include "dro/relations/relation_text.hpp"
 #include "dro/relations/relations.hpp"
 
 namespace sluice::dro {
@@ -24,6 +25,10 @@ namespace sluice::dro {
 class BoxTemplate {
  public:
   static std::optional<BoxTemplate> make(const isl::map& relation);
+
+  // The same from a relation's text: no isl is called, and boxes may be found where the text is
+  // what isl made of a relation. Not every relation that isl could still simplify shows them.
+  static std::optional<BoxTemplate> make(const RelationText& relation);
 
   // at() is the boxes where the parameters have `values`. Nothing where a piece is not seen to be
   // boxes, or where a block lies outside the grid.

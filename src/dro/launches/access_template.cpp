@@ -11,7 +11,10 @@ namespace sluice::dro {
 Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
     const IslContext& context, const std::string& text, std::span<const analysis::Symbol> symbols) {
   auto made = std::make_shared<AccessTemplate>();
+  made->context_ = &context;
   made->text_ = text;
+  made->parsed_ = parse_relation(text);
+  if (made->parsed_) return made;
   Result<isl::map> access = read_access(context, text);
   if (!access) return tl::unexpected(access.error());
   const int parameters = isl_map_dim(access->get(), isl_dim_param);
@@ -30,10 +33,19 @@ Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
   return made;
 }
 
+const isl::map& AccessTemplate::relation() const {
+  if (!relation_) {
+    const Result<isl::map> access = read_access(*context_, text_);
+    relation_ = access ? *access : isl::map();
+  }
+  return *relation_;
+}
+
 Result<isl::map> AccessTemplate::at(const IslContext& context,
                                     std::span<const analysis::Symbol> symbols,
                                     const Dim3& grid) const {
-  isl::map access = relation_;
+  isl::map access = relation();
+  if (access.is_null()) return invalid_input("not a relation that isl can read: " + text_);
   for (size_t i = 0; i < symbol_of_.size(); ++i) {
     const isl::val value(context.get(), static_cast<long>(symbols[symbol_of_[i]].value));
     access = isl::manage(isl_map_fix_val(access.release(), isl_dim_param, static_cast<unsigned>(i),
@@ -48,15 +60,21 @@ Result<isl::map> AccessTemplate::at(const IslContext& context,
 
 bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,
                           size_t most_steps, std::vector<ByteRun>& runs) {
-  if (!std::exchange(loops_made_, true)) loops_ = AccessLoops::make(relation_);
+  if (!std::exchange(loops_made_, true) && !relation().is_null())
+    loops_ = AccessLoops::make(relation());
   return loops_ && loops_->list(values_of(symbols), grid, most_steps, runs);
 }
 
 std::optional<Boxes> AccessTemplate::boxes(std::span<const analysis::Symbol> symbols,
                                            const Dim3& grid) {
-  if (!std::exchange(box_template_made_, true)) box_template_ = BoxTemplate::make(relation_);
-  if (!box_template_) return std::nullopt;
-  return box_template_->at(values_of(symbols), grid);
+  const std::vector<int64_t> values = values_of(symbols);
+  if (!std::exchange(text_boxes_made_, true) && parsed_) text_boxes_ = BoxTemplate::make(*parsed_);
+  if (text_boxes_) {
+    if (auto found = text_boxes_->at(values, grid)) return found;
+  }
+  if (!std::exchange(box_template_made_, true) && !relation().is_null())
+    box_template_ = BoxTemplate::make(relation());
+  return box_template_ ? box_template_->at(values, grid) : std::nullopt;
 }
 
 std::vector<int64_t> AccessTemplate::values_of(std::span<const analysis::Symbol> symbols) const {

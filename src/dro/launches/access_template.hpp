@@ -15,11 +15,12 @@
 
 namespace sluice::dro {
 
-// AccessTemplate is one relation's text, with parameters or without. Not thread-safe.
+// AccessTemplate is one relation's text, with parameters or without. isl reads the text when it is
+// needed, which takes some hundred microseconds: not where the text shows boxes. Not thread-safe.
 class AccessTemplate {
  public:
   // read() takes { B[x, y, z] -> A[o] } whose parameters are among `symbols`; an error where the
-  // text is something else.
+  // text is something else. `context` is needed as long as the template is.
   static Result<std::shared_ptr<AccessTemplate>> read(const IslContext& context,
                                                       const std::string& text,
                                                       std::span<const analysis::Symbol> symbols);
@@ -39,13 +40,20 @@ class AccessTemplate {
   const std::string& text() const { return text_; }
 
  private:
+  // relation() is null where isl gives up.
+  const isl::map& relation() const;
+
+  const IslContext* context_ = nullptr;
   std::string text_;
-  isl::map relation_;
-  std::vector<size_t> symbol_of_;  // by parameter of the relation: which symbol it is
+  std::optional<RelationText> parsed_;        // without parameters only
+  mutable std::optional<isl::map> relation_;  // from when it is needed
+  std::vector<size_t> symbol_of_;             // by parameter of the relation: which symbol it is
   std::vector<int64_t> values_of(std::span<const analysis::Symbol> symbols) const;
 
   std::optional<AccessLoops> loops_;
   bool loops_made_ = false;
+  std::optional<BoxTemplate> text_boxes_;
+  bool text_boxes_made_ = false;
   std::optional<BoxTemplate> box_template_;
   bool box_template_made_ = false;
 };
