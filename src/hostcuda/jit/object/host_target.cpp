@@ -27,8 +27,11 @@ Result<orc::JITTargetMachineBuilder> detect_host() {
 }
 
 const Result<orc::JITTargetMachineBuilder>& host() {
-  // Never destroyed: kernels may still be launched from exit handlers.
-  static const auto* const detected = new Result<orc::JITTargetMachineBuilder>(detect_host());
+  // Never destroyed: kernels may still be launched from exit handlers. ThreadSanitizer, which this
+  // module is built without, knows of std::call_once and not of the guard of a local static.
+  static std::once_flag once;
+  static const Result<orc::JITTargetMachineBuilder>* detected = nullptr;
+  std::call_once(once, [] { detected = new Result<orc::JITTargetMachineBuilder>(detect_host()); });
   return *detected;
 }
 

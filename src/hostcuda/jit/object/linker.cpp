@@ -93,8 +93,11 @@ StringMap<orc::ExecutorAddr> make_runtime_symbols() {
 
 // runtime_symbols() is what every kernel may call.
 const StringMap<orc::ExecutorAddr>& runtime_symbols() {
-  // Never destroyed: kernels may still be launched from exit handlers.
-  static const auto* const symbols = new StringMap<orc::ExecutorAddr>(make_runtime_symbols());
+  // Never destroyed: kernels may still be launched from exit handlers. As in host_target.cpp, no
+  // local static's guard.
+  static std::once_flag once;
+  static const StringMap<orc::ExecutorAddr>* symbols = nullptr;
+  std::call_once(once, [] { symbols = new StringMap<orc::ExecutorAddr>(make_runtime_symbols()); });
   return *symbols;
 }
 
