@@ -35,8 +35,12 @@ def middle(values, form="{:.2f}"):
 
 
 def google_benchmark(program, repetitions, arguments=()):
-    """The runs of a program of Google Benchmark's: lists of what it reports, by benchmark."""
+    """The runs of a program of Google Benchmark's: lists of what it reports, by benchmark.
+
+    The benchmarks take turns, so that what else the machine does meets all alike.
+    """
     output = subprocess.run([program, "--benchmark_format=json",
+                             "--benchmark_enable_random_interleaving=true",
                              f"--benchmark_repetitions={repetitions}", *arguments],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     found = {}
