@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "megakernel/block_cost.hpp"
+
 namespace sluice::megakernel {
 namespace {
 
@@ -29,6 +31,21 @@ TEST(Crowd, IsWhereAThreadWaitsForAnEighthOfItsTime) {
   EXPECT_FALSE(crowded(0, 0));
   EXPECT_FALSE(crowded(94, 6));
   EXPECT_TRUE(crowded(80, 20));
+}
+
+TEST(Crowd, LaunchesAreShortWhereTheyAreInLanesAndMeasured) {
+  BlockCost cost;
+  Window window;
+  window.slots.push_back({.cost = &cost, .block_count = 100});
+  window.lane_ends = {1};
+  EXPECT_FALSE(has_short_launches(window));
+  cost.note(nanoseconds(1000), 1);
+  EXPECT_TRUE(has_short_launches(window));
+  window.slots.push_back({.cost = &cost, .block_count = 10'000});
+  EXPECT_FALSE(has_short_launches(window));
+  window.slots.pop_back();
+  window.lane_ends.clear();
+  EXPECT_FALSE(has_short_launches(window));
 }
 
 TEST(Crowd, AskingLeavesErrno) {

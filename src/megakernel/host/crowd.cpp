@@ -1,5 +1,6 @@
 #include "megakernel/host/crowd.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/keep_errno.hpp"
+#include "megakernel/block_cost.hpp"
 
 namespace sluice::megakernel {
 
@@ -31,6 +33,15 @@ std::optional<ProcessorShare> share_of_main_thread() {
   close(file);
   if (count <= 0) return std::nullopt;
   return parse_share({text.data(), static_cast<size_t>(count)});
+}
+
+bool has_short_launches(const Window& window) {
+  constexpr uint64_t short_nanoseconds = 500'000;
+  const auto is_short = [](const LaunchSlot& slot) {
+    const uint64_t block = slot.cost == nullptr ? 0 : slot.cost->nanoseconds();
+    return block != 0 && block * slot.block_count < short_nanoseconds;
+  };
+  return !window.lane_ends.empty() && std::ranges::all_of(window.slots, is_short);
 }
 
 }  // namespace sluice::megakernel

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "megakernel/layout.hpp"
+
 namespace sluice::megakernel {
 
 // ProcessorShare is how long a thread has run, and how long it was ready to run but had to wait for
@@ -25,5 +27,10 @@ std::optional<ProcessorShare> parse_share(std::string_view text);
 // share_of_main_thread() is that of the program's first thread since it started; nothing where the
 // kernel doesn't say. It takes some microseconds, and leaves errno. Thread-safe.
 std::optional<ProcessorShare> share_of_main_thread();
+
+// has_short_launches() holds where workers wait for each other all the time: in lanes, with
+// launches much shorter than the time slice that one of them may lose. What was never measured
+// isn't known to be short.
+bool has_short_launches(const Window& window);
 
 }  // namespace sluice::megakernel

@@ -162,8 +162,7 @@ void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
   }
 }
 
-// In lanes workers wait for each other at every launch. Where others want the processors, that is
-// known before the first time slice is lost.
+// Where others want the processors, that is known before the first time slice is lost.
 void HostExecutor::State::expect_crowd() {
   if (std::exchange(has_asked_for_crowd, true) || config.keeps_all_workers) return;
   const std::optional<ProcessorShare> share = share_of_main_thread();

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/processors.hpp"
+#include "megakernel/host/crowd.hpp"
 #include "megakernel/host/executor_state.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "megakernel/validate.hpp"
@@ -118,8 +119,8 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
   state.prepare(window);
   state.times = times;
   const bool needs_nobody = state.workers == 1 || window.tasks.size() == 1;
-  const bool in_lanes = !window.lane_ends.empty();
-  if (!needs_nobody && in_lanes) state.expect_crowd();
+  const bool is_coupled = !needs_nobody && has_short_launches(window);
+  if (is_coupled) state.expect_crowd();
   const bool alone = needs_nobody || state.crew.begin();
   const Clock::time_point start = Clock::now();
   const ThreadClock clock = ThreadClock::of_this_thread();
@@ -152,7 +153,7 @@ void HostExecutor::run(const Window& window, TaskTimes* times) {
     if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - start);
   } else if (!needs_nobody) {
     const std::chrono::nanoseconds wall = Clock::now() - start;
-    state.crew.ended_alone(wall, in_lanes ? clock.used() : wall);
+    state.crew.ended_alone(wall, is_coupled ? clock.used() : wall);
   }
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
   // every task is done.
