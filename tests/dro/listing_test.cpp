@@ -71,7 +71,7 @@ TEST(Listing, OfAFamilyIsThatOfEachOfItsValues) {
     std::vector<ByteRun> runs;
     ASSERT_TRUE((*family)->list(symbols, grid, 1 << 16, runs));
     const dro::BlockBytes listed(30, runs);
-    const auto relation = (*family)->at(context, symbols, grid);
+    const auto relation = (*family)->at(symbols, grid);
     ASSERT_TRUE(relation) << relation.error().line();
     EXPECT_EQ(isl_map_dim(relation->get(), isl_dim_param), 0);
     const ByteIntervals all = listed.all();

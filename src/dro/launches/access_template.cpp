@@ -13,8 +13,10 @@ Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
   auto made = std::make_shared<AccessTemplate>();
   made->context_ = &context;
   made->text_ = text;
-  made->parsed_ = parse_relation(text);
-  if (made->parsed_) return made;
+  if (const std::optional<RelationText> parsed = parse_relation(text)) {
+    made->boxes_of_text_ = BoxTemplate::make(*parsed);
+    return made;
+  }
   Result<isl::map> access = read_access(context, text);
   if (!access) return tl::unexpected(access.error());
   const int parameters = isl_map_dim(access->get(), isl_dim_param);
@@ -41,13 +43,12 @@ const isl::map& AccessTemplate::relation() const {
   return *relation_;
 }
 
-Result<isl::map> AccessTemplate::at(const IslContext& context,
-                                    std::span<const analysis::Symbol> symbols,
+Result<isl::map> AccessTemplate::at(std::span<const analysis::Symbol> symbols,
                                     const Dim3& grid) const {
   isl::map access = relation();
   if (access.is_null()) return invalid_input("not a relation that isl can read: " + text_);
   for (size_t i = 0; i < symbol_of_.size(); ++i) {
-    const isl::val value(context.get(), static_cast<long>(symbols[symbol_of_[i]].value));
+    const isl::val value(context_->get(), static_cast<long>(symbols[symbol_of_[i]].value));
     access = isl::manage(isl_map_fix_val(access.release(), isl_dim_param, static_cast<unsigned>(i),
                                          isl::val(value).release()));
   }
@@ -55,7 +56,7 @@ Result<isl::map> AccessTemplate::at(const IslContext& context,
     access = coalesced(isl::manage(isl_map_project_out(access.release(), isl_dim_param, 0,
                                                        static_cast<unsigned>(symbol_of_.size()))));
   }
-  return within_grid(context, std::move(access), grid, text_);
+  return within_grid(*context_, std::move(access), grid, text_);
 }
 
 bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,
@@ -68,13 +69,12 @@ bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3&
 std::optional<Boxes> AccessTemplate::boxes(std::span<const analysis::Symbol> symbols,
                                            const Dim3& grid) {
   const std::vector<int64_t> values = values_of(symbols);
-  if (!std::exchange(text_boxes_made_, true) && parsed_) text_boxes_ = BoxTemplate::make(*parsed_);
-  if (text_boxes_) {
-    if (auto found = text_boxes_->at(values, grid)) return found;
+  if (boxes_of_text_) {
+    if (auto found = boxes_of_text_->at(values, grid)) return found;
   }
-  if (!std::exchange(box_template_made_, true) && !relation().is_null())
-    box_template_ = BoxTemplate::make(relation());
-  return box_template_ ? box_template_->at(values, grid) : std::nullopt;
+  if (!std::exchange(boxes_of_relation_made_, true) && !relation().is_null())
+    boxes_of_relation_ = BoxTemplate::make(relation());
+  return boxes_of_relation_ ? boxes_of_relation_->at(values, grid) : std::nullopt;
 }
 
 std::vector<int64_t> AccessTemplate::values_of(std::span<const analysis::Symbol> symbols) const {

@@ -27,8 +27,7 @@ class AccessTemplate {
 
   // at() is the relation where the symbols have these values; an error where it has blocks outside
   // the grid. `symbols` have the names that read() was given, in the same order.
-  Result<isl::map> at(const IslContext& context, std::span<const analysis::Symbol> symbols,
-                      const Dim3& grid) const;
+  Result<isl::map> at(std::span<const analysis::Symbol> symbols, const Dim3& grid) const;
 
   // list() does as AccessLoops::list(); false also where there are no such loops.
   bool list(std::span<const analysis::Symbol> symbols, const Dim3& grid, size_t most_steps,
@@ -42,20 +41,18 @@ class AccessTemplate {
  private:
   // relation() is null where isl gives up.
   const isl::map& relation() const;
+  std::vector<int64_t> values_of(std::span<const analysis::Symbol> symbols) const;
 
   const IslContext* context_ = nullptr;
   std::string text_;
-  std::optional<RelationText> parsed_;        // without parameters only
   mutable std::optional<isl::map> relation_;  // from when it is needed
   std::vector<size_t> symbol_of_;             // by parameter of the relation: which symbol it is
-  std::vector<int64_t> values_of(std::span<const analysis::Symbol> symbols) const;
 
+  std::optional<BoxTemplate> boxes_of_text_;  // without parameters only
+  std::optional<BoxTemplate> boxes_of_relation_;
+  bool boxes_of_relation_made_ = false;
   std::optional<AccessLoops> loops_;
   bool loops_made_ = false;
-  std::optional<BoxTemplate> text_boxes_;
-  bool text_boxes_made_ = false;
-  std::optional<BoxTemplate> box_template_;
-  bool box_template_made_ = false;
 };
 
 }  // namespace sluice::dro

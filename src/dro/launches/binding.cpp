@@ -150,7 +150,7 @@ Status LaunchTable::check(const ParsedFootprint& footprint) const {
          {&argument.reads, &argument.may_writes, &argument.must_writes}) {
       if (access->source == nullptr) continue;
       const auto relation =
-          access->source->at(context_, footprint.source.symbols, footprint.source.shape.grid);
+          access->source->at(footprint.source.symbols, footprint.source.shape.grid);
       if (!relation) {
         return invalid_input(relation.error().what, fmt::format("kernel {}, pointer argument {}",
                                                                 footprint.source.kernel, i));
@@ -186,7 +186,7 @@ isl::map LaunchTable::bound_access(const ParsedFootprint& footprint, const Parse
     return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
   }
   if (access.source == nullptr) return empty_access(context_);
-  const auto relation = access.source->at(context_, footprint.source.symbols, grid);
+  const auto relation = access.source->at(footprint.source.symbols, grid);
   SLUICE_ASSERT(relation.has_value());  // parse() has seen it
   return shifted(*relation, offset);
 }
