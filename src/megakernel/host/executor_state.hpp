@@ -39,6 +39,11 @@ struct HostExecutor::State {
   bool join(uint32_t worker);
 
   void prepare(const Window& window);
+  // share_out() runs the prepared window with the other workers, where that is found to pay.
+  void share_out();
+  void open_window(Clock::time_point start, const ThreadClock& clock);
+  // close_window() is how many workers joined: from then on no more do.
+  uint32_t close_window();
   // Ticket is a task that a worker has taken.
   struct Ticket {
     uint32_t number = 0;
@@ -48,6 +53,8 @@ struct HostExecutor::State {
   void work(uint32_t worker);
   void work_alone();
   void run_ticket(const Ticket& ticket);
+  template <class AwaitReady>
+  void run_when(const Ticket& ticket, AwaitReady await_ready);
   void run_task(const Task& task, const Ticket& ticket);
   void await_masters(const LaunchSlot& slot, const Task& task, const Ticket& ticket);
   void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block,

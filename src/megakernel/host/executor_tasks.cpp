@@ -40,31 +40,29 @@ void HostExecutor::State::work_alone() {
   Ticket ticket{0, 0, times == nullptr ? nullptr : &times->workers[0]};
   for (; ticket.number < window->tasks.size() && !failed.load(std::memory_order_relaxed);
        ++ticket.number) {
-    try {
-      const size_t run = ticket.clock != nullptr ? ticket.clock->take(ticket.number) : 0;
-      if (ticket.clock != nullptr) ticket.clock->begin(run);
-      run_task(window->tasks[ticket.number], ticket);
-      if (ticket.clock != nullptr) ticket.clock->end(run);
-    } catch (...) {
-      note_failure();
-    }
+    run_when(ticket, [] {});
   }
 }
 
 void HostExecutor::State::run_ticket(const Ticket& ticket) {
   const Task& task = window->tasks[ticket.number];
   const LaunchSlot& slot = window->slots[task.slot];
+  run_when(ticket, [&] { await_masters(slot, task, ticket); });
+  // Also after a failure: everyone who waits for this task must get on and leave the window.
+  release(slot, task);
+}
+
+template <class AwaitReady>
+void HostExecutor::State::run_when(const Ticket& ticket, AwaitReady await_ready) {
   try {
     const size_t run = ticket.clock != nullptr ? ticket.clock->take(ticket.number) : 0;
-    await_masters(slot, task, ticket);
+    await_ready();
     if (ticket.clock != nullptr) ticket.clock->begin(run);
-    run_task(task, ticket);
+    run_task(window->tasks[ticket.number], ticket);
     if (ticket.clock != nullptr) ticket.clock->end(run);
   } catch (...) {
     note_failure();
   }
-  // Also after a failure: everyone who waits for this task must get on and leave the window.
-  release(slot, task);
 }
 
 void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {

@@ -53,22 +53,12 @@ void HostExecutor::State::thread_main(uint32_t worker) {
 }
 
 bool HostExecutor::State::join(uint32_t worker) {
-  std::unique_lock lock(mutex);
+  const std::lock_guard lock(mutex);
   if (!open) return false;
   ++joined;
   clocks[worker] = ThreadClock::of_this_thread();
-  const int here = current_processor();
-  const bool is_taken = std::find(taken.begin(), taken.end(), here) != taken.end();
-  if (!is_taken) {
-    taken.push_back(here);
-    return true;
-  }
-  const std::vector<int> left = taken;
-  lock.unlock();
-  move_away(left);
-  const int there = current_processor();
-  lock.lock();
-  taken.push_back(there);
+  if (std::ranges::find(taken, current_processor()) != taken.end()) move_away(taken);
+  taken.push_back(current_processor());
   return true;
 }
 
@@ -96,6 +86,48 @@ void HostExecutor::State::prepare(const Window& next) {
   left.store(0);
 }
 
+void HostExecutor::State::share_out() {
+  const bool is_coupled = has_short_launches(*window);
+  if (is_coupled) expect_crowd();
+  const Clock::time_point start = Clock::now();
+  const ThreadClock clock = ThreadClock::of_this_thread();
+  if (crew.begin()) {
+    work_alone();
+    const std::chrono::nanoseconds wall = Clock::now() - start;
+    return crew.ended_alone(wall, is_coupled ? clock.used() : wall);
+  }
+  open_window(start, clock);
+  work(0);
+  const uint32_t all = close_window();
+  // Every ticket was taken by the calling thread or by one that joined, so when all have left
+  // every task is done.
+  window_changed.wait([&] { return left.load() == all; });
+}
+
+void HostExecutor::State::open_window(Clock::time_point start, const ThreadClock& clock) {
+  if (threads.empty()) start_threads();
+  {
+    const std::lock_guard lock(mutex);
+    open = true;
+    joined = 0;
+    taken.assign(1, current_processor());
+    slept = {};
+    opened = start;
+    std::ranges::fill(clocks, ThreadClock());
+    clocks[0] = clock;
+    alone.store(false, std::memory_order_relaxed);
+  }
+  opened_epoch.store(epoch);
+  window_changed.notify();
+}
+
+uint32_t HostExecutor::State::close_window() {
+  const std::lock_guard lock(mutex);
+  open = false;
+  if (!alone.load(std::memory_order_relaxed)) crew.kept(Clock::now() - opened);
+  return joined;
+}
+
 HostExecutor::HostExecutor(const Config& config)
     : state_(std::make_unique<State>(
           config.workers != 0 ? config : Config(config).set_workers(available_processors()))) {}
@@ -113,51 +145,15 @@ std::vector<double> HostExecutor::speeds() const {
 }
 
 void HostExecutor::run(const Window& window, TaskTimes* times) {
-  using Clock = State::Clock;
   State& state = *state_;
   if (window.tasks.empty()) return;
   state.prepare(window);
   state.times = times;
-  const bool needs_nobody = state.workers == 1 || window.tasks.size() == 1;
-  const bool is_coupled = !needs_nobody && has_short_launches(window);
-  if (is_coupled) state.expect_crowd();
-  const bool alone = needs_nobody || state.crew.begin();
-  const Clock::time_point start = Clock::now();
-  const ThreadClock clock = ThreadClock::of_this_thread();
-  state.alone.store(alone, std::memory_order_relaxed);
-  if (!alone) {
-    if (state.threads.empty()) state.start_threads();
-    {
-      const std::lock_guard lock(state.mutex);
-      state.open = true;
-      state.joined = 0;
-      state.taken.assign(1, current_processor());
-      state.slept = {};
-      state.opened = start;
-      std::fill(state.clocks.begin(), state.clocks.end(), ThreadClock());
-      state.clocks[0] = clock;
-    }
-    state.opened_epoch.store(state.epoch);
-    state.window_changed.notify();
-  }
-  if (alone) {
+  if (state.workers == 1 || window.tasks.size() == 1) {
     state.work_alone();
   } else {
-    state.work(0);
+    state.share_out();
   }
-  uint32_t joined = 0;
-  if (!alone) {
-    const std::lock_guard lock(state.mutex);
-    state.open = false;
-    joined = state.joined;
-    if (!state.alone.load(std::memory_order_relaxed)) state.crew.kept(Clock::now() - start);
-  } else if (!needs_nobody) {
-    const std::chrono::nanoseconds wall = Clock::now() - start;
-    state.crew.ended_alone(wall, is_coupled ? clock.used() : wall);
-  }
-  // Every ticket was taken by the calling thread or by one that joined, so when all have left
-  // every task is done.
-  state.window_changed.wait([&] { return state.left.load() == joined; });
   state.speeds.end_window();
   if (state.failure) std::rethrow_exception(state.failure);
 }
