@@ -89,14 +89,6 @@ std::vector<double> bases_of(std::span<const double> speeds, bool is_backward) {
   return bases;
 }
 
-}  // namespace
-
-std::vector<double> even_bases(uint32_t parts) {
-  return bases_of(std::vector<double>(parts, 1), false);
-}
-
-namespace {
-
 // By how much of a sweep each part begins later than its base, the mean over the band.
 std::vector<double> mean_drifts(const Window& window, const Band& band,
                                 const std::vector<double>& bases, TaskNeedsCache& needs) {
@@ -111,6 +103,10 @@ std::vector<double> mean_drifts(const Window& window, const Band& band,
 }
 
 }  // namespace
+
+std::vector<double> even_bases(uint32_t parts) {
+  return bases_of(std::vector<double>(parts, 1), false);
+}
 
 PartStarts share_out(const Window& window, const Band& band, std::span<const double> speeds,
                      TaskNeedsCache& needs) {

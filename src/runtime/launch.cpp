@@ -45,7 +45,6 @@ int Runtime::State::launch(const LaunchCall& call) {
 }
 
 int Runtime::State::pass_on() {
-  handed_over_ = true;
   passes_on_ = true;
   return 0;
 }

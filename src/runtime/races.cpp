@@ -41,8 +41,7 @@ int Runtime::State::launch_for_races(const LaunchCall& call, dro::LaunchNumber n
     dependences_.clear();
     tracker_.launch({number, bound_->footprint->id, bound_->arguments}, dependences_);
   }
-  handed_over_ = true;
-  return device_.launch(call);
+  return pass_on();
 }
 
 void Runtime::State::ordered(const Ordering& ordering) {
