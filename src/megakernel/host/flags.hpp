@@ -9,24 +9,36 @@
 namespace sluice::megakernel {
 
 // EpochFlags is an array of flags. A flag that shows the current window's epoch is set; whatever
-// an earlier window left in it is smaller, and so is the zero of a new array.
+// an earlier window left in its place is smaller, and so is the zero of a new array.
 class EpochFlags {
  public:
-  // reserve() makes room for `count` flags, while no worker is in a window. Throws
-  // std::bad_alloc.
-  void reserve(uint32_t count) {
-    if (count <= count_) return;
-    const uint32_t grown = std::max(count, count_ + count_ / 2);
+  // open() makes room for `count` flags, while no worker is in a window. Where they are few each
+  // has a cache line for itself: most are only of use to the worker that sets them, and would come
+  // and go with those of their neighbours. Throws std::bad_alloc.
+  void open(uint32_t count) {
+    shift_ = 0;
+    while (shift_ < line_shift && (size_t{count} << (shift_ + 1)) <= most_places)
+      ++shift_;
+    const size_t places = size_t{count} << shift_;
+    if (places <= places_) return;
+    const size_t grown = std::max(places, places_ + places_ / 2);
     flags_ = std::make_unique<std::atomic<uint64_t>[]>(grown);
-    count_ = grown;
+    places_ = grown;
   }
 
-  bool is_set(uint32_t index, uint64_t epoch) const { return flags_[index].load() == epoch; }
-  void set(uint32_t index, uint64_t epoch) { flags_[index].store(epoch); }
+  bool is_set(uint32_t index, uint64_t epoch) const { return place(index).load() == epoch; }
+  void set(uint32_t index, uint64_t epoch) { place(index).store(epoch); }
 
  private:
+  static constexpr unsigned line_shift = 3;  // flags of a line of 64 bytes
+  // Flags that lie apart take a quarter of a worker's own cache at most.
+  static constexpr size_t most_places = (size_t{256} << 10U) / sizeof(uint64_t);
+
+  std::atomic<uint64_t>& place(uint32_t index) const { return flags_[size_t{index} << shift_]; }
+
   std::unique_ptr<std::atomic<uint64_t>[]> flags_;
-  uint32_t count_ = 0;
+  size_t places_ = 0;
+  unsigned shift_ = 0;
 };
 
 // TaskCounter counts the finished tasks of one launch, for slaves that wait for all of them.

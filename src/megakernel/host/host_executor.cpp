@@ -65,7 +65,7 @@ bool HostExecutor::State::join(uint32_t worker) {
 void HostExecutor::State::prepare(const Window& next) {
   window = &next;
   ++epoch;
-  flags.reserve(next.flag_count);
+  flags.open(next.flag_count);
   if (next.slots.size() > counter_capacity) {
     counters = std::make_unique<TaskCounter[]>(next.slots.size());
     counter_capacity = next.slots.size();
