@@ -22,6 +22,7 @@ class BlockRunner {
 
 struct DeviceCode;  // cuda/device_tables.hpp
 class BlockCost;    // block_cost.hpp
+class TaskEdges;    // host/task_edges.hpp
 
 // LaunchSlot is one launch of a window. A host worker runs `code`, a GPU's `device`.
 struct LaunchSlot {
@@ -47,6 +48,9 @@ inline uint32_t task_count(const LaunchSlot& slot) {
 struct SlotDependence {
   uint32_t master_slot = 0;
   const dro::EdgeTable* edges = nullptr;  // outlives the window's execution
+  // The same edges by tasks of the two slots' sizes, for host workers, who read nothing else; a GPU
+  // needs none. Outlives the window's execution.
+  const TaskEdges* task_edges = nullptr;
 };
 
 // Task is a run of neighbouring blocks of one slot. Its place in Window::tasks is its ticket.

@@ -93,6 +93,16 @@ bool Planner::wants_lanes(const LaunchWindow& held) const {
          distinct_bytes(held.touched()) <= limits_.own_cache_bytes;
 }
 
+void Planner::find_task_edges(megakernel::Window& tables) {
+  for (const megakernel::LaunchSlot& slot : tables.slots) {
+    for (uint32_t i = 0; i < slot.dependence_count; ++i) {
+      megakernel::SlotDependence& dependence = tables.dependences[slot.first_dependence + i];
+      const uint32_t master = tables.slots[dependence.master_slot].blocks_per_task;
+      dependence.task_edges = &needs_.find(*dependence.edges, master, slot.blocks_per_task).edges;
+    }
+  }
+}
+
 void Planner::plan(PlannedWindow& planned, std::vector<double> speeds) {
   const std::lock_guard lock(mutex_);
   const LaunchWindow& held = planned.held;
@@ -138,9 +148,11 @@ void Planner::plan(PlannedWindow& planned, std::vector<double> speeds) {
   for (const HeldDependence& dependence : held.dependences()) {
     tables.dependences.push_back({dependence.master, dependence.edges});
   }
+  needs_.trim();
+  if (limits_.on_host) find_task_edges(tables);
+  planned.task_edges = needs_.holder();
   if (limits_.stress != 0) return order_randomly(tables, limits_.stress++);
   if (in_lanes) return order_in_lanes(tables, cuts);
-  needs_.trim();
   OrderLimits limits = limits_;
   // Launches that are swept together then only take the caches from each other.
   if (computes(held.launches(), held.touched())) limits.most_launches = 1;

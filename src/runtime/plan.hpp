@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct PlannedWindow {
   LaunchWindow held;
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
+  std::shared_ptr<const void> task_edges;  // what the tables' dependences point to
   std::vector<Band> bands;
 };
 
@@ -33,6 +35,7 @@ class Planner {
 
  private:
   bool wants_lanes(const LaunchWindow& held) const;
+  void find_task_edges(megakernel::Window& tables);
 
   std::mutex mutex_;  // guards what follows
   OrderLimits limits_;

@@ -8,31 +8,27 @@ namespace sluice::runtime {
 namespace {
 
 constexpr size_t most_tables = 4096;
-constexpr size_t most_numbers = (size_t{64} << 20U) / sizeof(uint32_t);
+constexpr size_t most_bytes = size_t{64} << 20U;
+
+size_t bytes_of(const TaskNeeds& needs) {
+  return needs.edges.slave_tasks() * (2 * sizeof(uint32_t) + sizeof(size_t)) +
+         needs.edges.ranges() * sizeof(megakernel::TaskRange);
+}
 
 }  // namespace
 
 TaskNeeds find_task_needs(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
                           uint32_t slave_blocks_per_task) {
-  const auto slave_blocks = static_cast<uint32_t>(table.slave_grid.count());
-  const auto tasks = static_cast<uint32_t>(divide_up(slave_blocks, slave_blocks_per_task));
-  TaskNeeds needs;
+  TaskNeeds needs{.edges = {table, master_blocks_per_task, slave_blocks_per_task}};
+  const uint32_t tasks = needs.edges.slave_tasks();
   needs.master_tasks =
       static_cast<uint32_t>(divide_up(table.master_grid.count(), master_blocks_per_task));
   needs.prefix.resize(tasks);
   needs.suffix.resize(tasks);
   for (uint32_t task = 0; task < tasks; ++task) {
-    const uint32_t first_block = task * slave_blocks_per_task;
-    uint32_t begin = needs.master_tasks;
-    uint32_t end = 0;
-    dro::for_each_master_range(table, first_block,
-                               std::min(slave_blocks_per_task, slave_blocks - first_block),
-                               [&](uint32_t first, uint32_t last) {
-                                 begin = std::min(begin, first / master_blocks_per_task);
-                                 end = std::max(end, last / master_blocks_per_task + 1);
-                               });
-    needs.prefix[task] = end;
-    needs.suffix[task] = begin;
+    const std::span<const megakernel::TaskRange> masters = needs.edges.masters(task);
+    needs.prefix[task] = masters.empty() ? 0 : masters.back().last + 1;
+    needs.suffix[task] = masters.empty() ? needs.master_tasks : masters.front().first;
   }
   const double masters = needs.master_tasks;
   for (uint32_t task = 0; task < tasks; ++task) {
@@ -57,17 +53,17 @@ size_t TaskNeedsCache::KeyHash::operator()(const Key& key) const {
 const TaskNeeds& TaskNeedsCache::find(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
                                       uint32_t slave_blocks_per_task) {
   const Key key{&table, master_blocks_per_task, slave_blocks_per_task};
-  const auto known = needs_.find(key);
-  if (known != needs_.end()) return known->second;
+  const auto known = needs_->find(key);
+  if (known != needs_->end()) return known->second;
   TaskNeeds found = find_task_needs(table, master_blocks_per_task, slave_blocks_per_task);
-  numbers_ += found.prefix.size() + found.suffix.size();
-  return needs_.emplace(key, std::move(found)).first->second;
+  bytes_ += bytes_of(found);
+  return needs_->emplace(key, std::move(found)).first->second;
 }
 
 void TaskNeedsCache::trim() {
-  if (needs_.size() <= most_tables && numbers_ <= most_numbers) return;
-  needs_.clear();
-  numbers_ = 0;
+  if (needs_->size() <= most_tables && bytes_ <= most_bytes) return;
+  needs_ = std::make_shared<Needs>();
+  bytes_ = 0;
 }
 
 }  // namespace sluice::runtime

@@ -1,6 +1,5 @@
-// What tasks of a launch need of an earlier launch, as two numbers each: from where to where in it
-// their masters lie. Orders are made from these numbers, whatever the form of the edges behind
-// them.
+// What tasks of a launch need of an earlier launch: the tasks they wait for, and, for making
+// orders, two numbers each: from where to where in it their masters lie.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +8,13 @@
 #include <vector>
 
 #include "dro/edges/edge_table.hpp"
+#include "megakernel/host/task_edges.hpp"
 
 namespace sluice::runtime {
 
 // TaskNeeds is an edge table as seen by two launches that are swept in the order of their blocks.
 struct TaskNeeds {
+  megakernel::TaskEdges edges;
   // prefix[i]: the masters of slave tasks 0 .. i are among the first prefix[i] tasks of the master.
   std::vector<uint32_t> prefix;
   // suffix[i]: the masters of slave tasks i and up are none of the first suffix[i] tasks.
@@ -61,9 +62,14 @@ TaskNeeds find_task_needs(const dro::EdgeTable& table, uint32_t master_blocks_pe
 // thread-safe.
 class TaskNeedsCache {
  public:
-  // The reference is good until clear() or the next call of trim().
+  // The reference is good until the next call of trim(), or as long as what holder() gave since the
+  // last one.
   const TaskNeeds& find(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
                         uint32_t slave_blocks_per_task);
+
+  // holder() keeps what is remembered by now, and is found until the next call of trim(), while it
+  // lives.
+  std::shared_ptr<const void> holder() const { return needs_; }
 
   // trim() forgets everything where more than a few thousand tables or 64 MiB were remembered.
   void trim();
@@ -78,8 +84,9 @@ class TaskNeedsCache {
   struct KeyHash {
     size_t operator()(const Key& key) const;
   };
-  std::unordered_map<Key, TaskNeeds, KeyHash> needs_;
-  size_t numbers_ = 0;  // in all prefixes and suffixes
+  using Needs = std::unordered_map<Key, TaskNeeds, KeyHash>;
+  std::shared_ptr<Needs> needs_ = std::make_shared<Needs>();
+  size_t bytes_ = 0;  // of all needs, about
 };
 
 }  // namespace sluice::runtime

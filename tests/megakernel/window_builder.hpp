@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "megakernel/host/task_edges.hpp"
 #include "megakernel/layout.hpp"
 
 namespace sluice::megakernel::testing {
@@ -46,7 +47,9 @@ class WindowBuilder {
   // depend() makes the launch added last wait for `master` by `table`.
   void depend(uint32_t master, dro::EdgeTable table) {
     tables_.push_back(std::move(table));
-    window.dependences.push_back({master, &tables_.back()});
+    task_edges_.emplace_back(tables_.back(), window.slots[master].blocks_per_task,
+                             window.slots.back().blocks_per_task);
+    window.dependences.push_back({master, &tables_.back(), &task_edges_.back()});
     ++window.slots.back().dependence_count;
   }
 
@@ -66,6 +69,7 @@ class WindowBuilder {
   std::deque<BlockBody> bodies_;
   std::deque<SluiceBlockLaunch> launches_;
   std::deque<dro::EdgeTable> tables_;
+  std::deque<TaskEdges> task_edges_;
 };
 
 inline dro::BlockBox whole(const Dim3& grid) {

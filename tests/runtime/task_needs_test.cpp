@@ -63,5 +63,17 @@ TEST(SweptNeeds, OfABackwardSweepCountFromTheEnd) {
   EXPECT_DOUBLE_EQ(SweptNeeds(needs, true).lag(), 0.5);
 }
 
+TEST(TaskNeedsCache, KeepsWhatAWindowHoldsThroughATrim) {
+  TaskNeedsCache cache;
+  std::vector<dro::EdgeTable> tables(5000, cross_table({8, 4, 1}));  // more than it remembers
+  const TaskNeeds& first = cache.find(tables[0], 8, 8);
+  const std::shared_ptr<const void> held = cache.holder();
+  for (const dro::EdgeTable& table : tables)
+    cache.find(table, 8, 8);
+  cache.trim();
+  EXPECT_NE(cache.holder(), held);
+  EXPECT_EQ(first.edges.masters(1).front(), (megakernel::TaskRange{0, 2}));
+}
+
 }  // namespace
 }  // namespace sluice::runtime

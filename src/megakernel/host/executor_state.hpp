@@ -17,6 +17,7 @@
 #include "megakernel/host/lanes.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
+#include "megakernel/host/task_edges.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "megakernel/host/thread_clock.hpp"
 #include "megakernel/host/worker_speeds.hpp"
@@ -57,8 +58,8 @@ struct HostExecutor::State {
   void run_when(const Ticket& ticket, AwaitReady await_ready);
   void run_task(const Task& task, const Ticket& ticket);
   void await_masters(const LaunchSlot& slot, const Task& task, const Ticket& ticket);
-  void await_tasks(uint32_t master_slot, uint32_t first_block, uint32_t last_block,
-                   const Ticket& ticket);
+  void await_launch(uint32_t master_slot, const Ticket& ticket);
+  void await_tasks(uint32_t master_slot, const TaskRange& tasks, const Ticket& ticket);
   template <class Ready>
   void await(Parking& place, const Ticket& ticket, Ready ready);
   void release(const LaunchSlot& slot, const Task& task);

@@ -5,7 +5,6 @@
 #include "megakernel/block_cost.hpp"
 #include "megakernel/host/crowd.hpp"
 #include "megakernel/host/executor_state.hpp"
-#include "megakernel/validate.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -87,35 +86,37 @@ void HostExecutor::State::run_task(const Task& task, const Ticket& ticket) {
 
 void HostExecutor::State::await_masters(const LaunchSlot& slot, const Task& task,
                                         const Ticket& ticket) {
+  const uint32_t number = task.first_block / slot.blocks_per_task;
   for (uint32_t i = 0; i < slot.dependence_count; ++i) {
     const SlotDependence& dependence = window->dependences[slot.first_dependence + i];
     const uint32_t master = dependence.master_slot;
-    const bool whole = is_whole_launch(*dependence.edges);
-    dro::for_each_master_range(
-        *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
-          if (!whole) return await_tasks(master, first, last, ticket);
-          const TaskCounter& counter = counters[master];
-          if (counter.complete()) return;
-          await(counter_changed[master % parking_places], ticket,
-                [&] { return counter.complete(); });
-          if (ticket.clock != nullptr) {
-            ticket.clock->delay(ticket.number, master, TaskTimes::whole_launch);
-          }
-        });
+    for (const TaskRange& masters : dependence.task_edges->masters(number)) {
+      if (dependence.task_edges->waits_for_launch()) {
+        await_launch(master, ticket);
+      } else {
+        await_tasks(master, masters, ticket);
+      }
+    }
   }
 }
 
-void HostExecutor::State::await_tasks(uint32_t master_slot, uint32_t first_block,
-                                      uint32_t last_block, const Ticket& ticket) {
-  const LaunchSlot& master = window->slots[master_slot];
-  const uint32_t first = master.first_flag + first_block / master.blocks_per_task;
-  const uint32_t last = master.first_flag + last_block / master.blocks_per_task;
-  for (uint32_t flag = first; flag <= last; ++flag) {
+void HostExecutor::State::await_launch(uint32_t master_slot, const Ticket& ticket) {
+  const TaskCounter& counter = counters[master_slot];
+  if (counter.complete()) return;
+  await(counter_changed[master_slot % parking_places], ticket, [&] { return counter.complete(); });
+  if (ticket.clock != nullptr) {
+    ticket.clock->delay(ticket.number, master_slot, TaskTimes::whole_launch);
+  }
+}
+
+void HostExecutor::State::await_tasks(uint32_t master_slot, const TaskRange& tasks,
+                                      const Ticket& ticket) {
+  const uint32_t first_flag = window->slots[master_slot].first_flag;
+  for (uint32_t master = tasks.first; master <= tasks.last; ++master) {
+    const uint32_t flag = first_flag + master;
     if (flags.is_set(flag, epoch)) continue;
     await(flag_changed[flag % parking_places], ticket, [&] { return flags.is_set(flag, epoch); });
-    if (ticket.clock != nullptr) {
-      ticket.clock->delay(ticket.number, master_slot, flag - master.first_flag);
-    }
+    if (ticket.clock != nullptr) ticket.clock->delay(ticket.number, master_slot, master);
   }
 }
 

@@ -8,11 +8,11 @@
 
 #include <pthread.h>
 
+#include "base/assert.hpp"
 #include "base/processors.hpp"
 #include "megakernel/host/crowd.hpp"
 #include "megakernel/host/executor_state.hpp"
 #include "megakernel/signals_blocked.hpp"
-#include "megakernel/validate.hpp"
 
 namespace sluice::megakernel {
 void HostExecutor::State::start_threads() {
@@ -78,7 +78,8 @@ void HostExecutor::State::prepare(const Window& next) {
     scratch_bytes = std::max(scratch_bytes, next.slots[i].code.scratch_bytes);
   }
   for (const SlotDependence& dependence : next.dependences) {
-    if (is_whole_launch(*dependence.edges)) counters[dependence.master_slot].counting = true;
+    SLUICE_ASSERT(dependence.task_edges != nullptr);
+    if (dependence.task_edges->waits_for_launch()) counters[dependence.master_slot].counting = true;
   }
   failure = nullptr;
   failed.store(false);
