@@ -27,8 +27,7 @@ constexpr int64_t nanoseconds_for_a_step = 50;
 
 int Runtime::State::launch(const LaunchCall& call) {
   Lock lock = lock_briefly_held(mutex_);
-  const size_t most_outstanding = size_t{4} * std::max(1U, config_.window_launches);
-  window_ended_.wait(lock, [&] { return outstanding_launches_ < most_outstanding; });
+  if (outstanding_launches_ >= most_outstanding_) room_made_.wait(lock, [&] { return has_room(); });
   handed_over_ = false;
   passes_on_ = false;
   called_ = governor_ && held_.open().empty() ? clock_() : 0;

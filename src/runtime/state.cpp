@@ -39,6 +39,7 @@ Runtime::State::State(const Config& config, Device& device, ModelMaker maker,
       // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one
       // after another, and what the rule finds is there to be compared.
       window_limit_(config.rule == dro::Rule::buffer ? 1 : std::max(1U, config.window_launches)),
+      most_outstanding_(size_t{8} * std::max(1U, config.window_launches)),
       check_(config.check_footprints ? std::make_unique<FootprintCheck>(device, config.check_blocks)
                                      : nullptr),
       times_tasks_(config.time_tasks && journal != nullptr),

@@ -118,6 +118,12 @@ class Runtime::State {
   void run_window(PlannedWindow& window, HeldStream& stream);
   bool plan(PlannedWindow& window) noexcept;
   void run_timed(const PlannedWindow& window);
+  // has_room() lets launches go on that waited because most_outstanding_ were outstanding. They
+  // wait until half of these have ended: a thread that is woken at each window's end takes the
+  // processor each time from the thread that is about to run the next one. What is left lasts until
+  // a thread that finds all processors busy gets one.
+  bool has_room() const { return outstanding_launches_ <= most_outstanding_ / 2; }
+  void ended(size_t launches);
   void window_done(const LaunchWindow& window, HeldStream& stream, bool failed);
   void wait_until_idle(Lock& lock, std::chrono::milliseconds patience = Runtime::forever);
   void turn_off_locked() noexcept;
@@ -127,6 +133,7 @@ class Runtime::State {
   Device& device_;
   megakernel::WindowBackend* const backend_;  // null: the host's workers run windows
   const uint32_t window_limit_;
+  const size_t most_outstanding_;
   const std::unique_ptr<FootprintCheck> check_;  // null: footprints are not checked
   const bool times_tasks_;
   const int64_t start_;                     // steady clock, nanoseconds
@@ -135,6 +142,7 @@ class Runtime::State {
 
   std::mutex mutex_;  // guards all that follows but executors_ and planner_
   std::condition_variable window_ended_;
+  std::condition_variable room_made_;            // has_room() may hold
   std::unique_ptr<dro::JournalWriter> journal_;  // null: none. Outlives tracker_.
   dro::WarningLog warnings_;                     // for a tracker without a journal
   dro::DependenceTracker tracker_;

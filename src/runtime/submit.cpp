@@ -57,7 +57,7 @@ int Runtime::State::submit(HeldStream& stream) {
   if (result == 0) return 0;
   --stream.outstanding;
   --outstanding_windows_;
-  outstanding_launches_ -= launches;
+  ended(launches);
   // Where the device has failed it refuses launches as well, and the program is told that.
   if (const int plainly = launch_plainly(window->held, device_)) return plainly;
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
@@ -149,7 +149,7 @@ void Runtime::State::window_done(const LaunchWindow& window, HeldStream& stream,
   if (backend_ == nullptr) --running_windows_;
   --stream.outstanding;
   --outstanding_windows_;
-  outstanding_launches_ -= launches;
+  ended(launches);
   ++windows_ended_;
   launches_ended_ += launches;
   if (failed) {
@@ -165,6 +165,11 @@ void Runtime::State::window_done(const LaunchWindow& window, HeldStream& stream,
   }
   // Under the lock, since whoever waits may end the life of this object as soon as it has it.
   window_ended_.notify_all();
+}
+
+void Runtime::State::ended(size_t launches) {
+  outstanding_launches_ -= launches;
+  if (has_room()) room_made_.notify_all();
 }
 
 void Runtime::State::flush() {

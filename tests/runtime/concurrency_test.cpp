@@ -44,6 +44,35 @@ TEST_F(ConcurrencyTest, EachThreadsChainHasTheSequentialAnswer) {
   EXPECT_EQ(runtime->counters().launches, uint64_t{threads} * launches);
 }
 
+// Windows of two launches, of which eight may be outstanding: threads wait for room all the time,
+// and the test would not end if one were forgotten.
+TEST_F(ConcurrencyTest, ThreadsThatWaitForRoomGoOn) {
+  constexpr uint32_t threads = 3;
+  constexpr uint32_t launches = 500;
+  start(Config{}.set_window_launches(2).set_workers(2));
+  std::vector<std::unique_ptr<PingPong>> programs;
+  for (uint32_t i = 0; i < threads; ++i) {
+    programs.push_back(std::make_unique<PingPong>(300));
+    programs.back()->allocate_in(*runtime);
+  }
+  std::vector<std::thread> hosts;
+  for (uint32_t i = 0; i < threads; ++i) {
+    hosts.emplace_back([&, i] {
+      void* const stream = reinterpret_cast<void*>(uintptr_t{16} * (i + 1));
+      for (uint32_t t = 0; t < launches; ++t)
+        ASSERT_EQ(programs[i]->launch(*runtime, kernels["step"], t, stream), 0);
+    });
+  }
+  for (std::thread& host : hosts)
+    host.join();
+  synchronise();
+  PingPong expected(300);
+  for (uint32_t t = 0; t < launches; ++t)
+    expected.step(t);
+  for (const auto& program : programs)
+    EXPECT_EQ(*program, expected);
+}
+
 // The test would not end if the launch that passes kept others out.
 TEST_F(ConcurrencyTest, AThreadLaunchesWhileAnothersLaunchIsWithTheDevice) {
   start();

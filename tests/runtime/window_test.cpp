@@ -92,7 +92,7 @@ TEST_F(WindowTest, AWindowOfNoLaunchesHoldsOne) {
   synchronise();
 }
 
-TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
+TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenHalfHaveEnded) {
   start(Config{}.set_window_launches(2));
   program.allocate_in(*runtime);
   device.pause();
@@ -103,11 +103,11 @@ TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenOneEnds) {
       ++launched;
     }
   });
-  while (launched.load() < 8) {
+  while (launched.load() < 16) {
     std::this_thread::yield();
   }
-  // Eight launches are queued or held at four windows of two; a ninth or tenth may be held back.
-  EXPECT_LE(launched.load(), 10U);
+  // So many launches are queued or held at eight windows of two; two more may be held back.
+  EXPECT_LE(launched.load(), 18U);
   device.resume();
   host.join();
   synchronise();
