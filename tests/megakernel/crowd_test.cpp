@@ -33,6 +33,24 @@ TEST(Crowd, IsWhereAThreadWaitsForAnEighthOfItsTime) {
   EXPECT_TRUE(crowded(80, 20));
 }
 
+TEST(Crowd, RunnableThreadsStandBeforeTheSlash) {
+  EXPECT_EQ(parse_runnable("0.42 0.96 1.08 3/96 15621\n"), 3U);
+  for (const char* text : {"", "0.42", "3/96", "0.42 /96", "0.42 x/96", "0.42 3x/96"})
+    EXPECT_FALSE(parse_runnable(text)) << text;
+}
+
+TEST(Crowd, AThreadsStateStandsBehindItsName) {
+  EXPECT_EQ(parse_runs("12 (a) R 1 12"), true);
+  EXPECT_EQ(parse_runs("12 (a) S 1 12"), false);
+  EXPECT_EQ(parse_runs("12 (R) R (b) S 1 12"), false);
+  for (const char* text : {"", "12 (a", "12 (a)", "12 (a) "})
+    EXPECT_FALSE(parse_runs(text)) << text;
+}
+
+TEST(Crowd, OthersAreNotMoreThanThereAreThreads) {
+  EXPECT_FALSE(others_want_processors(1'000'000));
+}
+
 TEST(Crowd, LaunchesAreShortWhereTheyAreInLanesAndMeasured) {
   BlockCost cost;
   Window window;
@@ -51,6 +69,7 @@ TEST(Crowd, LaunchesAreShortWhereTheyAreInLanesAndMeasured) {
 TEST(Crowd, AskingLeavesErrno) {
   errno = 7;
   share_of_main_thread();
+  others_want_processors(1);
   EXPECT_EQ(errno, 7);
 }
 

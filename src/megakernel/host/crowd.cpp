@@ -6,12 +6,33 @@
 #include <cstdint>
 
 #include <fcntl.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/keep_errno.hpp"
 #include "megakernel/block_cost.hpp"
 
 namespace sluice::megakernel {
+namespace {
+
+// FirstBytes is the beginning of a short file of the kernel's; empty where it can't be read.
+class FirstBytes {
+ public:
+  explicit FirstBytes(const char* path) {
+    const KeepErrno keep;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    count_ = std::max<ssize_t>(0, read(file, bytes_.data(), bytes_.size()));
+    close(file);
+  }
+  std::string_view text() const { return {bytes_.data(), static_cast<size_t>(count_)}; }
+
+ private:
+  std::array<char, 256> bytes_;
+  ssize_t count_ = 0;
+};
+
+}  // namespace
 
 std::optional<ProcessorShare> parse_share(std::string_view text) {
   const char* const end = text.data() + text.size();
@@ -25,14 +46,35 @@ std::optional<ProcessorShare> parse_share(std::string_view text) {
 }
 
 std::optional<ProcessorShare> share_of_main_thread() {
+  return parse_share(FirstBytes("/proc/self/schedstat").text());
+}
+
+std::optional<uint32_t> parse_runnable(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const size_t space = text.rfind(' ', slash);
+  if (space == std::string_view::npos) return std::nullopt;
+  uint32_t runnable = 0;
+  const auto [rest, error] =
+      std::from_chars(text.data() + space + 1, text.data() + slash, runnable);
+  if (error != std::errc() || rest != text.data() + slash) return std::nullopt;
+  return runnable;
+}
+
+// The name before the state is in brackets, and may have any characters.
+std::optional<bool> parse_runs(std::string_view text) {
+  const size_t bracket = text.rfind(')');
+  if (bracket == std::string_view::npos || bracket + 2 >= text.size()) return std::nullopt;
+  return text[bracket + 2] == 'R';
+}
+
+bool others_want_processors(uint32_t own) {
   const KeepErrno keep;
-  const int file = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  std::array<char, 128> text{};
-  const ssize_t count = read(file, text.data(), text.size());
-  close(file);
-  if (count <= 0) return std::nullopt;
-  return parse_share({text.data(), static_cast<size_t>(count)});
+  const std::optional<uint32_t> runnable = parse_runnable(FirstBytes("/proc/loadavg").text());
+  if (!runnable) return false;
+  const bool first_runs = parse_runs(FirstBytes("/proc/self/stat").text()).value_or(true);
+  const auto processors = static_cast<uint32_t>(std::max(1, get_nprocs()));
+  return *runnable >= processors + own + (first_runs ? 1 : 0);
 }
 
 bool has_short_launches(const Window& window) {

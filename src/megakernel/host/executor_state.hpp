@@ -38,6 +38,7 @@ struct HostExecutor::State {
   void stop_threads();
   void thread_main(uint32_t worker);
   bool join(uint32_t worker);
+  bool is_left_to_one();
 
   void prepare(const Window& window);
   // share_out() runs the prepared window with the other workers, where that is found to pay.
@@ -94,7 +95,7 @@ struct HostExecutor::State {
   std::vector<int> taken;  // the processors of the workers that joined; guarded by mutex
   Clock::time_point opened;
   std::chrono::nanoseconds slept{0};
-  Crew crew;  // told by workers under mutex, asked between windows
+  Crew crew;  // while a window is open, guarded by mutex, as the next
   bool has_asked_for_crowd = false;
   std::atomic<bool> alone{false};  // all but the calling thread leave
   std::atomic<uint32_t> left{0};

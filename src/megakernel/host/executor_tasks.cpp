@@ -165,7 +165,8 @@ void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
 void HostExecutor::State::expect_crowd() {
   if (std::exchange(has_asked_for_crowd, true) || config.keeps_all_workers) return;
   const std::optional<ProcessorShare> share = share_of_main_thread();
-  if (share && share->is_crowded()) crew.starved();
+  const auto awake = static_cast<uint32_t>(1 + threads.size() - window_changed.sleepers());
+  if ((share && share->is_crowded()) || others_want_processors(awake)) crew.starved();
 }
 
 void HostExecutor::State::note_failure() {

@@ -54,11 +54,19 @@ void HostExecutor::State::thread_main(uint32_t worker) {
 
 bool HostExecutor::State::join(uint32_t worker) {
   const std::lock_guard lock(mutex);
-  if (!open) return false;
+  if (!open || is_left_to_one()) return false;
   ++joined;
   clocks[worker] = ThreadClock::of_this_thread();
   if (std::ranges::find(taken, current_processor()) != taken.end()) move_away(taken);
   taken.push_back(current_processor());
+  return true;
+}
+
+// What was not known to be short when the window opened may have been measured meanwhile.
+bool HostExecutor::State::is_left_to_one() {
+  if (has_short_launches(*window)) expect_crowd();
+  if (!crew.begin()) return false;
+  alone.store(true);
   return true;
 }
 

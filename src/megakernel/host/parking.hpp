@@ -34,6 +34,9 @@ class alignas(64) Parking {
     if (sleepers_.load() > 0) wake();
   }
 
+  // sleepers() is how many threads sleep here at this moment.
+  uint32_t sleepers() const { return sleepers_.load(); }
+
   // spin() looks for at most `budget` and returns whether ready() was true.
   template <class Ready>
   static bool spin(Ready& ready, std::chrono::microseconds budget = spin_budget) {
