@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::ptx {
 namespace {
 
@@ -26,7 +28,7 @@ std::vector<ParameterPlace> parameter_layout(const Function& function, uint32_t*
   for (const Variable& parameter : function.parameters) {
     uint64_t alignment = alignment_of(parameter);
     uint64_t size = is_handle(parameter.type) ? 8 : std::min(parameter.bytes(), limit);
-    uint64_t offset = std::min((end + alignment - 1) / alignment * alignment, limit);
+    uint64_t offset = std::min(round_up(end, alignment), limit);
     end = std::min(offset + size, limit);
     places.push_back({parameter.name, static_cast<uint32_t>(offset), static_cast<uint32_t>(size),
                       static_cast<uint32_t>(alignment)});

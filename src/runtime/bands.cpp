@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/assert.hpp"
+#include "base/divide_up.hpp"
 #include "runtime/band_parts.hpp"
 #include "runtime/order.hpp"
 
@@ -44,7 +45,7 @@ class BandFinder {
       while (band_.end < slots && take(band_.end))
         ++band_.end;
       const uint32_t launches = band_.end - first;
-      band_.slack = parts_ > 1 ? 0 : (limits_.workers + launches - 1) / launches;
+      band_.slack = parts_ > 1 ? 0 : static_cast<uint32_t>(divide_up(limits_.workers, launches));
       bands.push_back(band_);
       first = band_.end;
     }

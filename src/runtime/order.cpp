@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/divide_up.hpp"
 #include "runtime/band_parts.hpp"
 
 namespace sluice::runtime {
@@ -115,7 +116,7 @@ class Sweeper {
     Stretch& own = stretch(place, part);
     const uint64_t rounds = rounds_[part];
     const uint64_t length = own.end - own.begin;
-    const uint64_t pace = (length + rounds - 1) / rounds;
+    const uint64_t pace = divide_up(length, rounds);
     for (uint64_t i = 0; i < pace; ++i) {
       if (own.ended() || (own.next - own.begin) * rounds >= round * length) return;
       if (!open(sweeps_[place], own.next, part)) return;

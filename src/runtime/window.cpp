@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/divide_up.hpp"
 #include "megakernel/host/scratch.hpp"
 
 namespace sluice::runtime {
@@ -28,7 +29,7 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
                           std::span<const std::byte> parameters,
                           std::span<const TouchedBuffer> touched) {
   constexpr size_t alignment = 16;  // the largest of a PTX parameter
-  const size_t first = (parameters_.size() + alignment - 1) / alignment * alignment;
+  const size_t first = round_up(parameters_.size(), alignment);
   parameters_.resize(first);
   parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
   touched_.insert(touched_.end(), touched.begin(), touched.end());

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/divide_up.hpp"
 #include "ptx/parameter_layout.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -70,7 +71,7 @@ class SharedWalk {
     if (variable.linkage == "extern" || !variables_.insert(&variable).second) return;
     const uint64_t natural = uint64_t{ptx::size_in_bytes(variable.type)} * variable.vector_elements;
     const uint64_t alignment = std::max<uint64_t>({1, variable.alignment, natural});
-    bytes_ = (bytes_ + alignment - 1) / alignment * alignment + variable.bytes();
+    bytes_ = round_up(bytes_, alignment) + variable.bytes();
   }
 
   const ptx::Module& module_;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -63,8 +65,7 @@ void ModuleStorage::allocate(const ptx::Variable& variable) {
     entry.problem = "its size is beyond any memory";
     return;
   }
-  const uint64_t rounded = std::max(storage_alignment, (entry.bytes + storage_alignment - 1) /
-                                                           storage_alignment * storage_alignment);
+  const uint64_t rounded = std::max(storage_alignment, round_up(entry.bytes, storage_alignment));
   entry.memory.reset(static_cast<std::byte*>(std::aligned_alloc(storage_alignment, rounded)));
   if (!entry.memory) {
     entry.problem = "there is not enough memory for it";

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/assert.hpp"
+#include "base/divide_up.hpp"
 #include "megakernel/cuda/task_groups.hpp"
 #include "megakernel/cuda/window_tables.h"
 #include "megakernel/cuda/worker_memory.h"
@@ -60,7 +61,7 @@ class TableWriter {
  private:
   uint64_t reserve(size_t size) {
     constexpr size_t alignment = 16;
-    const size_t offset = (bytes_.size() + alignment - 1) / alignment * alignment;
+    const size_t offset = round_up(bytes_.size(), alignment);
     bytes_.resize(offset + size);
     return offset;
   }

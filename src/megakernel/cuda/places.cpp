@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/divide_up.hpp"
 #include "megakernel/cuda/operands.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/parameter_layout.hpp"
@@ -17,10 +18,6 @@ using ptx::Variable;
 
 // No device gives a block more shared memory than this.
 constexpr uint64_t most_shared = 256 * 1024;
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 uint64_t alignment_of(const Variable& variable) {
   if (variable.alignment != 0) return variable.alignment;

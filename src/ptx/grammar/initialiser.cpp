@@ -1,5 +1,6 @@
 #include "ptx/grammar/initialiser.hpp"
 
+#include "base/divide_up.hpp"
 #include "ptx/grammar/constant_expression.hpp"
 #include "ptx/grammar/literal.hpp"
 #include "ptx/grammar/operand.hpp"
@@ -32,7 +33,7 @@ class InitialiserParser {
     braces(0);
     if (!variable_.dimensions.empty() && variable_.dimensions[0] == 0) {
       uint64_t row = elements_below(0);
-      variable_.dimensions[0] = (variable_.initialiser.size() + row - 1) / row;
+      variable_.dimensions[0] = divide_up(variable_.initialiser.size(), row);
     }
   }
 
@@ -59,7 +60,7 @@ class InitialiserParser {
     if (!stream_.accept("}")) {
       do {
         if (stream_.at("{")) {
-          pad(first + (flat.size() - first + row - 1) / row * row);
+          pad(first + round_up(flat.size() - first, row));
           braces(level + 1);
         } else {
           flat.push_back(element());
@@ -68,7 +69,7 @@ class InitialiserParser {
       if (!stream_.accept("}")) stream_.fail("',' or '}'");
     }
     // Whole rows, also where the elements stand without braces of their own.
-    pad(first + (flat.size() - first + row - 1) / row * row);
+    pad(first + round_up(flat.size() - first, row));
     if (extents_[level] == 0 && level == 0) return;
     uint64_t most = 0;
     if (__builtin_mul_overflow(row, extents_[level], &most)) most = ~uint64_t{0};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/divide_up.hpp"
 #include "hostcuda/block_abi.h"
 #include "megakernel/layout.hpp"
 #include "runtime/check/footprint_claims.hpp"
@@ -67,7 +68,8 @@ struct BlockChoice {
   // of_launch() spreads about `most` over the grid (0: all), starting at another block in each
   // launch.
   static BlockChoice of_launch(uint32_t blocks, uint32_t most, uint64_t launch) {
-    const uint32_t every = most == 0 || blocks <= most ? 1 : (blocks + most - 1) / most;
+    const auto every =
+        static_cast<uint32_t>(most == 0 || blocks <= most ? 1 : divide_up(blocks, most));
     return {every, static_cast<uint32_t>(launch % every), blocks - 1};
   }
   bool has(uint32_t block) const {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::tools {
 namespace {
 
@@ -46,7 +48,7 @@ class Weights {
 // Finishes are the times at which a launch's blocks are done, with the greatest of each 64.
 class Finishes {
  public:
-  explicit Finishes(uint64_t blocks) : of_block_(blocks), of_chunk_((blocks + chunk - 1) / chunk) {}
+  explicit Finishes(uint64_t blocks) : of_block_(blocks), of_chunk_(divide_up(blocks, chunk)) {}
 
   void set(uint64_t block, double time) {
     of_block_[block] = time;

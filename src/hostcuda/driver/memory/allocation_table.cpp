@@ -8,6 +8,8 @@
 
 #include <sys/mman.h>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::hostcuda {
 namespace {
 
@@ -26,10 +28,6 @@ size_t alignment_for(size_t bytes) {
 // goes beyond it, or uses it after it was freed, is told.
 constexpr size_t own_mapping_threshold = size_t{1} << 20;
 constexpr size_t guard_bytes = size_t{64} << 10;
-
-size_t round_up(size_t bytes, size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 // reserve() is 0 where there is no room, or none at `place` where that is asked for.
 uintptr_t reserve(size_t bytes, uintptr_t place = 0) {

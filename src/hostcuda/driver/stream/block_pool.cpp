@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/divide_up.hpp"
 #include "base/log.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
 
@@ -31,8 +32,7 @@ void* scratch_of_this_thread(uint64_t bytes) {
     ~Scratch() { std::free(memory); }
   };
   static thread_local Scratch scratch;
-  const size_t wanted = (std::max<uint64_t>(bytes, 1) + scratch_alignment - 1) / scratch_alignment *
-                        scratch_alignment;
+  const size_t wanted = round_up(std::max<uint64_t>(bytes, 1), scratch_alignment);
   if (scratch.bytes < wanted) {
     void* memory = std::aligned_alloc(scratch_alignment, wanted);
     if (memory == nullptr) return nullptr;

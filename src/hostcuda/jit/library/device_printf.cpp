@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/divide_up.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -39,7 +41,7 @@ class Arguments {
 
   template <class T>
   T next() {
-    offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    offset_ = round_up(offset_, sizeof(T));
     T value{};
     if (begin_ != nullptr) std::memcpy(&value, begin_ + offset_, sizeof(T));
     offset_ += sizeof(T);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/divide_up.hpp"
 #include "hostcuda/driver/api/entry.hpp"
 
 using namespace sluice;
@@ -120,7 +121,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* pointer, size_t bytes, size_t alignmen
         mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
     const auto start = reinterpret_cast<uintptr_t>(memory);
-    const uintptr_t address = (start + wanted - 1) / wanted * wanted;
+    const uintptr_t address = round_up(start, wanted);
     if (address != start) munmap(memory, address - start);
     munmap(as_pointer(address + bytes), start + whole - address - bytes);
     VirtualMemory& state = virtual_memory();
