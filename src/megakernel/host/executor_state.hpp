@@ -38,7 +38,7 @@ struct HostExecutor::State {
   void stop_threads();
   void thread_main(uint32_t worker);
   bool join(uint32_t worker);
-  bool is_left_to_one();
+  bool leaves_to_one();
 
   void prepare(const Window& window);
   // share_out() runs the prepared window with the other workers, where that is found to pay.

@@ -163,7 +163,8 @@ void HostExecutor::State::release(const LaunchSlot& slot, const Task& task) {
 
 // Where others want the processors, that is known before the first time slice is lost.
 void HostExecutor::State::expect_crowd() {
-  if (std::exchange(has_asked_for_crowd, true) || config.keeps_all_workers) return;
+  if (has_asked_for_crowd || config.keeps_all_workers || !has_short_launches(*window)) return;
+  has_asked_for_crowd = true;
   const std::optional<ProcessorShare> share = share_of_main_thread();
   const auto awake = static_cast<uint32_t>(1 + threads.size() - window_changed.sleepers());
   if ((share && share->is_crowded()) || others_want_processors(awake)) crew.starved();

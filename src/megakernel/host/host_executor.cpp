@@ -54,7 +54,7 @@ void HostExecutor::State::thread_main(uint32_t worker) {
 
 bool HostExecutor::State::join(uint32_t worker) {
   const std::lock_guard lock(mutex);
-  if (!open || is_left_to_one()) return false;
+  if (!open || leaves_to_one()) return false;
   ++joined;
   clocks[worker] = ThreadClock::of_this_thread();
   if (std::ranges::find(taken, current_processor()) != taken.end()) move_away(taken);
@@ -63,8 +63,8 @@ bool HostExecutor::State::join(uint32_t worker) {
 }
 
 // What was not known to be short when the window opened may have been measured meanwhile.
-bool HostExecutor::State::is_left_to_one() {
-  if (has_short_launches(*window)) expect_crowd();
+bool HostExecutor::State::leaves_to_one() {
+  expect_crowd();
   if (!crew.begin()) return false;
   alone.store(true);
   return true;
@@ -96,11 +96,11 @@ void HostExecutor::State::prepare(const Window& next) {
 }
 
 void HostExecutor::State::share_out() {
-  const bool is_coupled = has_short_launches(*window);
-  if (is_coupled) expect_crowd();
+  expect_crowd();
   const Clock::time_point start = Clock::now();
   const ThreadClock clock = ThreadClock::of_this_thread();
   if (crew.begin()) {
+    const bool is_coupled = has_short_launches(*window);
     work_alone();
     const std::chrono::nanoseconds wall = Clock::now() - start;
     return crew.ended_alone(wall, is_coupled ? clock.used() : wall);
