@@ -60,6 +60,13 @@ struct Task {
   uint32_t block_count = 0;
 };
 
+// TaskRange is a run of neighbouring tasks of one launch, `last` included.
+struct TaskRange {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  friend bool operator==(const TaskRange&, const TaskRange&) = default;
+};
+
 // Window is what the executor runs as one graph. Invariant: tasks is a topological order, that
 // is, every task that a task waits for stands before it.
 struct Window {

@@ -174,10 +174,10 @@ class TableWriter {
     if (known.counters.empty()) {
       known.groups = groups->groups;
       std::vector<uint32_t> counter_of_task(task_count(master), SLUICE_NONE);
-      for (const TaskGroups::Group& group : groups->groups) {
-        known.counters.push_back(new_counter(group.last_task - group.first_task + 1));
-        std::fill(counter_of_task.begin() + group.first_task,
-                  counter_of_task.begin() + group.last_task + 1, known.counters.back());
+      for (const TaskRange& group : groups->groups) {
+        known.counters.push_back(new_counter(group.last - group.first + 1));
+        std::fill(counter_of_task.begin() + group.first, counter_of_task.begin() + group.last + 1,
+                  known.counters.back());
       }
       // The offset fits 32 bits: a table that large would not fit a window's limits.
       slots_[from.master_slot].group_counters =
@@ -197,7 +197,7 @@ class TableWriter {
   }
 
   struct MasterGroups {
-    std::vector<TaskGroups::Group> groups;
+    std::vector<TaskRange> groups;
     std::vector<uint32_t> counters;
   };
 

@@ -13,24 +13,24 @@ constexpr uint32_t least_tasks = 4;
 std::optional<TaskGroups> find_task_groups(const dro::EdgeTable& table,
                                            uint32_t master_blocks_per_task) {
   if (table.form != dro::EdgeForm::ranges || table.ranges.empty()) return std::nullopt;
-  std::vector<TaskGroups::Group> runs;
+  std::vector<TaskRange> runs;
   runs.reserve(table.ranges.size());
   for (const dro::BlockRange& range : table.ranges) {
     runs.push_back({range.first / master_blocks_per_task, range.last / master_blocks_per_task});
-    if (runs.back().last_task - runs.back().first_task + 1 < least_tasks) return std::nullopt;
+    if (runs.back().last - runs.back().first + 1 < least_tasks) return std::nullopt;
   }
   TaskGroups result;
   result.groups = runs;
-  const auto before = [](const TaskGroups::Group& a, const TaskGroups::Group& b) {
-    return a.first_task != b.first_task ? a.first_task < b.first_task : a.last_task < b.last_task;
+  const auto before = [](const TaskRange& a, const TaskRange& b) {
+    return a.first != b.first ? a.first < b.first : a.last < b.last;
   };
   std::sort(result.groups.begin(), result.groups.end(), before);
   result.groups.erase(std::unique(result.groups.begin(), result.groups.end()), result.groups.end());
   for (size_t i = 1; i < result.groups.size(); ++i) {
-    if (result.groups[i].first_task <= result.groups[i - 1].last_task) return std::nullopt;
+    if (result.groups[i].first <= result.groups[i - 1].last) return std::nullopt;
   }
   result.group_of_range.reserve(runs.size());
-  for (const TaskGroups::Group& run : runs) {
+  for (const TaskRange& run : runs) {
     const auto found = std::lower_bound(result.groups.begin(), result.groups.end(), run, before);
     result.group_of_range.push_back(static_cast<uint32_t>(found - result.groups.begin()));
   }

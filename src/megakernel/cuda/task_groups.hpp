@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "dro/edges/edge_table.hpp"
+#include "megakernel/layout.hpp"
 
 namespace sluice::megakernel {
 
 // TaskGroups are disjoint runs of tasks of a master, in order.
 struct TaskGroups {
-  struct Group {
-    uint32_t first_task = 0;
-    uint32_t last_task = 0;
-    friend bool operator==(const Group&, const Group&) = default;
-  };
-  std::vector<Group> groups;
+  std::vector<TaskRange> groups;
   std::vector<uint32_t> group_of_range;  // of each of the table's ranges
   friend bool operator==(const TaskGroups&, const TaskGroups&) = default;
 };

@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "dro/edges/edge_table.hpp"
+#include "megakernel/layout.hpp"
 
 namespace sluice::megakernel {
-
-// TaskRange is a run of neighbouring tasks of one launch, `last` included.
-struct TaskRange {
-  uint32_t first = 0;
-  uint32_t last = 0;
-  friend bool operator==(const TaskRange&, const TaskRange&) = default;
-};
 
 // TaskEdges is an edge table read once for two sizes of tasks, so that a worker need not go through
 // blocks again at each task of a window that repeats.
