@@ -8,17 +8,22 @@ namespace {
 
 using testing::PingPong;
 
-using ConcurrencyTest = testing::RuntimeTest;
+class ConcurrencyTest : public testing::RuntimeTest {
+ protected:
+  void add_program(uint32_t cells) {
+    programs.push_back(std::make_unique<PingPong>(cells));
+    programs.back()->allocate_in(*runtime);
+  }
+
+  std::vector<std::unique_ptr<PingPong>> programs;
+};
 
 TEST_F(ConcurrencyTest, EachThreadsChainHasTheSequentialAnswer) {
   constexpr uint32_t threads = 4;
   constexpr uint32_t launches = 300;
   start(Config{}.set_window_launches(32).set_workers(3));
-  std::vector<std::unique_ptr<PingPong>> programs;
-  for (uint32_t i = 0; i < threads; ++i) {
-    programs.push_back(std::make_unique<PingPong>(500 + i));
-    programs.back()->allocate_in(*runtime);
-  }
+  for (uint32_t i = 0; i < threads; ++i)
+    add_program(500 + i);
   std::vector<std::thread> hosts;
   for (uint32_t i = 0; i < threads; ++i) {
     hosts.emplace_back([&, i] {
@@ -50,11 +55,8 @@ TEST_F(ConcurrencyTest, ThreadsThatWaitForRoomGoOn) {
   constexpr uint32_t threads = 3;
   constexpr uint32_t launches = 500;
   start(Config{}.set_window_launches(2).set_workers(2));
-  std::vector<std::unique_ptr<PingPong>> programs;
-  for (uint32_t i = 0; i < threads; ++i) {
-    programs.push_back(std::make_unique<PingPong>(300));
-    programs.back()->allocate_in(*runtime);
-  }
+  for (uint32_t i = 0; i < threads; ++i)
+    add_program(300);
   std::vector<std::thread> hosts;
   for (uint32_t i = 0; i < threads; ++i) {
     hosts.emplace_back([&, i] {
