@@ -49,11 +49,9 @@ std::string text_of(const analysis::Footprint& footprint) {
 }
 
 std::string text_of(const analysis::LaunchShape& shape) {
-  return json{{"grid", {shape.grid.x, shape.grid.y, shape.grid.z}},
-              {"block", {shape.block.x, shape.block.y, shape.block.z}},
-              {"dynamic_shared_bytes", shape.dynamic_shared_bytes},
-              {"shape_values", shape.shape_values}}
-      .dump();
+  return fmt::format("{} {} {}, {} {} {}, {}, {}", shape.grid.x, shape.grid.y, shape.grid.z,
+                     shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes,
+                     fmt::join(shape.shape_values, " "));
 }
 
 // lines_of() are the values of a file's lines up to the first one that is damaged.
@@ -70,10 +68,10 @@ std::vector<json> lines_of(const std::string& text) {
   return lines;
 }
 
-std::optional<analysis::Footprint> footprint_of(const json& line) {
-  const auto read = dro::footprint_of({.value = line.at("footprint")});
+std::optional<analysis::Footprint> footprint_of(json& line) {
+  auto read = dro::footprint_of({.value = std::move(line.at("footprint"))});
   if (!read) return std::nullopt;
-  analysis::Footprint footprint = read->second;
+  analysis::Footprint footprint = std::move(read->second);
   footprint.opaque_reason = line.at("opaque").get<std::string>();
   return footprint;
 }
@@ -125,10 +123,10 @@ class CachedModel final : public KernelModel {
     const std::optional<std::string> text = source_.folder->load(name_);
     if (!text) return;
     try {
-      for (const json& line : lines_of(*text)) {
-        const auto footprint = footprint_of(line);
+      for (json& line : lines_of(*text)) {
+        auto footprint = footprint_of(line);
         if (!footprint) break;
-        known_.push_back(*footprint);
+        known_.push_back(std::move(*footprint));
       }
     } catch (const json::exception&) {
       // What was read before is good.
