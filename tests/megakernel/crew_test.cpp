@@ -31,11 +31,15 @@ TEST(Crew, IsNotStarvedByASingleLossAtTheBeginningOfAWindow) {
   EXPECT_FALSE(crew.is_starved(early));
 }
 
-// Milliseconds that windows of one millisecond run alone.
-int time_alone(Crew& crew) {
+// Milliseconds that windows of one millisecond run alone, where the calling thread gets so many
+// percent of a processor.
+int time_alone(Crew& crew, int percent = 100, bool is_coupled = true) {
   int windows = 0;
-  for (; crew.begin(); ++windows)
-    crew.ended_alone(milliseconds(1), milliseconds(1));
+  for (bool is_over = false; !is_over; ++windows) {
+    EXPECT_TRUE(crew.begin());
+    is_over = crew.ended_alone(milliseconds(1), is_coupled);
+  }
+  crew.judge(microseconds(10 * percent * windows));
   return windows;
 }
 
@@ -51,12 +55,29 @@ TEST(Crew, IsTriedAgainEverMoreRarely) {
 TEST(Crew, IsNotTriedWhileTheCallingThreadSharesItsProcessor) {
   Crew crew;
   crew.starved();
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 10; ++i) {
+    time_alone(crew, 50);
     ASSERT_TRUE(crew.begin());
-    crew.ended_alone(milliseconds(8), milliseconds(4));
   }
-  for (int i = 0; i < 8 && crew.begin(); ++i)
-    crew.ended_alone(milliseconds(8), milliseconds(8));
+  time_alone(crew);
+  EXPECT_FALSE(crew.begin());
+}
+
+TEST(Crew, IsTriedWhereWorkersWouldNotHaveWaitedForEachOther) {
+  Crew crew;
+  crew.starved();
+  time_alone(crew, 50, false);
+  EXPECT_FALSE(crew.begin());
+}
+
+TEST(Crew, IsJudgedOnlyByWindowsOfWhichTheProcessorTimeIsKnown) {
+  Crew crew;
+  crew.starved();
+  for (int i = 0; i < 19; ++i)
+    ASSERT_FALSE(crew.ended_alone(milliseconds(1), true));
+  crew.begin_anew();
+  ASSERT_TRUE(crew.ended_alone(milliseconds(1), true));
+  crew.judge(milliseconds(1));
   EXPECT_FALSE(crew.begin());
 }
 

@@ -29,15 +29,24 @@ class Crew {
   // begin() says whether the calling thread runs the next window alone.
   bool begin() const { return alone_left_.count() > 0; }
 
-  // ended_alone() is told how long such a window took, and the processor time of it.
-  void ended_alone(std::chrono::nanoseconds wall, std::chrono::nanoseconds used) {
+  // ended_alone() is told how long such a window took, and whether workers would have waited for
+  // each other in it (crowd.hpp, has_short_launches()). Where it says that the time alone is over,
+  // judge() is to be told of it.
+  bool ended_alone(std::chrono::nanoseconds wall, bool is_coupled) {
     alone_left_ -= wall;
-    alone_.ran += used;
-    alone_.waited += wall - used;
-    if (alone_left_.count() > 0) return;
-    if (alone_.is_crowded()) alone_left_ = first_alone;
-    alone_ = {};
+    if (is_coupled) coupled_ += wall;
+    return alone_left_.count() <= 0;
   }
+
+  // judge() is told what processor time the one worker had in that time, all windows together.
+  void judge(std::chrono::nanoseconds used) {
+    if (ProcessorShare{used, std::max(coupled_ - used, std::chrono::nanoseconds(0))}.is_crowded())
+      alone_left_ = first_alone;
+    coupled_ = {};
+  }
+
+  // begin_anew() is for where what was used until now is not known.
+  void begin_anew() { coupled_ = {}; }
 
   // is_starved() holds where workers wait for processors rather than for work: at least one for a
   // quarter of the time sleeps while another neither sleeps nor runs. What went well before counts
@@ -51,7 +60,7 @@ class Crew {
   // starved() gives the next windows to the calling thread alone.
   void starved() {
     alone_left_ = next_alone_;
-    alone_ = {};
+    coupled_ = {};
     next_alone_ = std::min(2 * next_alone_, most_alone);
     kept_ = {};
   }
@@ -72,7 +81,7 @@ class Crew {
 
   std::chrono::nanoseconds kept_ = most_trust;  // all workers ran so long since starved()
   std::chrono::nanoseconds alone_left_{0};
-  ProcessorShare alone_;  // of the calling thread since it is alone
+  std::chrono::nanoseconds coupled_{0};  // in such windows since the calling thread is alone
   std::chrono::nanoseconds next_alone_ = first_alone;
 };
 

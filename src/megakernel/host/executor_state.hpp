@@ -43,7 +43,9 @@ struct HostExecutor::State {
   void prepare(const Window& window);
   // share_out() runs the prepared window with the other workers, where that is found to pay.
   void share_out();
-  void open_window(Clock::time_point start, const ThreadClock& clock);
+  // leave_to_caller() runs it by the calling thread, while that is found to be better.
+  void leave_to_caller();
+  void open_window();
   // close_window() is how many workers joined: from then on no more do.
   uint32_t close_window();
   // Ticket is a task that a worker has taken.
@@ -95,7 +97,8 @@ struct HostExecutor::State {
   std::vector<int> taken;  // the processors of the workers that joined; guarded by mutex
   Clock::time_point opened;
   std::chrono::nanoseconds slept{0};
-  Crew crew;  // while a window is open, guarded by mutex, as the next
+  ThreadClock alone_clock;  // of the calling thread in its time alone
+  Crew crew;                // while a window is open, guarded by mutex, as the next
   bool has_asked_for_crowd = false;
   std::atomic<bool> alone{false};  // all but the calling thread leave
   std::atomic<uint32_t> left{0};

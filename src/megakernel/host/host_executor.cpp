@@ -97,15 +97,8 @@ void HostExecutor::State::prepare(const Window& next) {
 
 void HostExecutor::State::share_out() {
   expect_crowd();
-  const Clock::time_point start = Clock::now();
-  const ThreadClock clock = ThreadClock::of_this_thread();
-  if (crew.begin()) {
-    const bool is_coupled = has_short_launches(*window);
-    work_alone();
-    const std::chrono::nanoseconds wall = Clock::now() - start;
-    return crew.ended_alone(wall, is_coupled ? clock.used() : wall);
-  }
-  open_window(start, clock);
+  if (crew.begin()) return leave_to_caller();
+  open_window();
   work(0);
   const uint32_t all = close_window();
   // Every ticket was taken by the calling thread or by one that joined, so when all have left
@@ -113,7 +106,22 @@ void HostExecutor::State::share_out() {
   window_changed.wait([&] { return left.load() == all; });
 }
 
-void HostExecutor::State::open_window(Clock::time_point start, const ThreadClock& clock) {
+// The clock is read at both ends of a time alone, not in each window: reading it makes the kernel
+// look whether the thread's time slice is over, which in a crowd ends the slice milliseconds early.
+void HostExecutor::State::leave_to_caller() {
+  if (!alone_clock.is_of_this_thread()) {
+    alone_clock = ThreadClock::of_this_thread();
+    crew.begin_anew();
+  }
+  const bool is_coupled = has_short_launches(*window);
+  const Clock::time_point start = Clock::now();
+  work_alone();
+  if (!crew.ended_alone(Clock::now() - start, is_coupled)) return;
+  crew.judge(alone_clock.used());
+  alone_clock = {};
+}
+
+void HostExecutor::State::open_window() {
   if (threads.empty()) start_threads();
   {
     const std::lock_guard lock(mutex);
@@ -121,9 +129,9 @@ void HostExecutor::State::open_window(Clock::time_point start, const ThreadClock
     joined = 0;
     taken.assign(1, current_processor());
     slept = {};
-    opened = start;
+    opened = Clock::now();
     std::ranges::fill(clocks, ThreadClock());
-    clocks[0] = clock;
+    clocks[0] = ThreadClock::of_this_thread();
     alone.store(false, std::memory_order_relaxed);
   }
   opened_epoch.store(epoch);

@@ -16,12 +16,14 @@ class ThreadClock {
 
   static ThreadClock of_this_thread() {
     ThreadClock made;
+    made.thread_ = pthread_self();
     made.runs_ = pthread_getcpuclockid(pthread_self(), &made.clock_) == 0;
     made.start_ = made.read();
     return made;
   }
 
   bool is_running() const { return runs_; }
+  bool is_of_this_thread() const { return runs_ && pthread_equal(thread_, pthread_self()) != 0; }
   std::chrono::nanoseconds used() const { return read() - start_; }
 
  private:
@@ -32,6 +34,7 @@ class ThreadClock {
   }
 
   bool runs_ = false;
+  pthread_t thread_{};
   clockid_t clock_ = 0;
   std::chrono::nanoseconds start_{0};
 };
