@@ -3,6 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -10,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "base/assert.hpp"
+#include "megakernel/block_cost.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "megakernel/window_builder.hpp"
@@ -227,6 +231,75 @@ TEST(HostExecutor, AWaitBurnsLessThanAMillisecond) {
 
 TEST(HostExecutor, AWaitBurnsLessThanAMillisecondWithLanes) {
   expect_short_spins(true);
+}
+
+// CrowdedWindow is a launch of eight tasks in the lanes of two workers, and who ran them.
+struct CrowdedWindow {
+  explicit CrowdedWindow(std::function<void()> block, BlockCost* cost) {
+    builder.add_launch({8, 1, 1}, 1, [this, block = std::move(block)](uint32_t, void*) {
+      note_thread();
+      block();
+    });
+    builder.add_tasks_in_launch_order();
+    builder.window.slots[0].cost = cost;
+    builder.window.lane_tasks = {0, 1, 2, 3, 4, 5, 6, 7};
+    builder.window.lane_ends = {4, 8};
+  }
+
+  void note_thread() {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  }
+  size_t thread_count() {
+    const std::lock_guard lock(mutex);
+    return threads.size();
+  }
+  void run() {
+    HostExecutor executor(workers(2).set_others_want_processors([](uint32_t) { return true; }));
+    executor.run(builder.window);
+  }
+
+  WindowBuilder builder;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+};
+
+TEST(HostExecutor, InACrowdTheCallingThreadRunsShortLaunchesThatWereNeverMeasured) {
+  BlockCost cost;
+  // A cost goes up slowly, so it stays low; another worker, were it called, had time to come.
+  CrowdedWindow window(
+      [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        cost.note(std::chrono::microseconds(1), 1);
+      },
+      &cost);
+  window.run();
+  EXPECT_EQ(window.threads, std::set{std::this_thread::get_id()});
+}
+
+void expect_all_workers(BlockCost* cost) {
+  CrowdedWindow* shown = nullptr;
+  std::atomic<int> blocks{0};  // the calling thread runs the first before another is called
+  CrowdedWindow window(
+      [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (blocks++ == 0) return;
+        for (int i = 0; i < 5000 && shown->thread_count() < 2; ++i)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      },
+      cost);
+  shown = &window;
+  window.run();
+  EXPECT_EQ(window.threads.size(), 2U);
+}
+
+TEST(HostExecutor, InACrowdAllWorkersRunLaunchesThatAreFoundToBeLong) {
+  BlockCost cost;
+  expect_all_workers(&cost);
+}
+
+TEST(HostExecutor, InACrowdAllWorkersRunLaunchesThatAreNotMeasuredForLong) {
+  expect_all_workers(nullptr);
 }
 
 }  // namespace

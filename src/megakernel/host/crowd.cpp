@@ -32,6 +32,10 @@ class FirstBytes {
   ssize_t count_ = 0;
 };
 
+uint64_t block_nanoseconds(const LaunchSlot& slot) {
+  return slot.cost == nullptr ? 0 : slot.cost->nanoseconds();
+}
+
 }  // namespace
 
 std::optional<ProcessorShare> parse_share(std::string_view text) {
@@ -77,13 +81,18 @@ bool others_want_processors(uint32_t own) {
   return *runnable >= processors + own + (first_runs ? 1 : 0);
 }
 
+bool is_measured(const Window& window) {
+  return std::ranges::all_of(window.slots,
+                             [](const LaunchSlot& slot) { return block_nanoseconds(slot) != 0; });
+}
+
 bool has_short_launches(const Window& window) {
   constexpr uint64_t short_nanoseconds = 500'000;
   const auto is_short = [](const LaunchSlot& slot) {
-    const uint64_t block = slot.cost == nullptr ? 0 : slot.cost->nanoseconds();
-    return block != 0 && block * slot.block_count < short_nanoseconds;
+    return block_nanoseconds(slot) * slot.block_count < short_nanoseconds;
   };
-  return !window.lane_ends.empty() && std::ranges::all_of(window.slots, is_short);
+  return !window.lane_ends.empty() && is_measured(window) &&
+         std::ranges::all_of(window.slots, is_short);
 }
 
 }  // namespace sluice::megakernel

@@ -43,6 +43,9 @@ std::optional<bool> parse_runs(std::string_view text);
 // takes some microseconds, and leaves errno. Thread-safe.
 bool others_want_processors(uint32_t own);
 
+// is_measured() holds where it is known of all launches what their blocks take.
+bool is_measured(const Window& window);
+
 // has_short_launches() holds where workers wait for each other all the time: in lanes, with
 // launches much shorter than the time slice that one of them may lose. What was never measured
 // isn't known to be short.

@@ -46,6 +46,9 @@ struct HostExecutor::State {
   // leave_to_caller() runs it by the calling thread, while that is found to be better.
   void leave_to_caller();
   void open_window();
+  void call_others();
+  // stop_holding_back() calls the others as soon as it is known that they are of use.
+  void stop_holding_back();
   // close_window() is how many workers joined: from then on no more do.
   uint32_t close_window();
   // Ticket is a task that a worker has taken.
@@ -68,6 +71,8 @@ struct HostExecutor::State {
   void release(const LaunchSlot& slot, const Task& task);
   void note_sleep(std::chrono::nanoseconds time);
   void expect_crowd();
+  bool may_be_crowded();
+  uint32_t awake() const;  // of the workers
   void note_failure();
 
   const Config config;
@@ -75,6 +80,8 @@ struct HostExecutor::State {
   std::vector<std::thread> threads;  // of workers 1 and up, started by the first window
   std::vector<Scratch> scratch;
   WorkerSpeeds speeds;
+
+  static constexpr std::chrono::milliseconds most_held_back{1};
 
   // Of the window being run. Workers read these after joining it, and run() changes them only
   // when all who joined have left.
@@ -100,6 +107,7 @@ struct HostExecutor::State {
   ThreadClock alone_clock;  // of the calling thread in its time alone
   Crew crew;                // while a window is open, guarded by mutex, as the next
   bool has_asked_for_crowd = false;
+  bool holds_back = false;         // the others are not called yet; of the calling thread
   std::atomic<bool> alone{false};  // all but the calling thread leave
   std::atomic<uint32_t> left{0};
   std::atomic<uint64_t> opened_epoch{0};

@@ -98,6 +98,7 @@ void HostExecutor::State::prepare(const Window& next) {
 void HostExecutor::State::share_out() {
   expect_crowd();
   if (crew.begin()) return leave_to_caller();
+  holds_back = may_be_crowded();
   open_window();
   work(0);
   const uint32_t all = close_window();
@@ -122,7 +123,6 @@ void HostExecutor::State::leave_to_caller() {
 }
 
 void HostExecutor::State::open_window() {
-  if (threads.empty()) start_threads();
   {
     const std::lock_guard lock(mutex);
     open = true;
@@ -134,8 +134,23 @@ void HostExecutor::State::open_window() {
     clocks[0] = ThreadClock::of_this_thread();
     alone.store(false, std::memory_order_relaxed);
   }
+  if (!holds_back) call_others();
+}
+
+void HostExecutor::State::call_others() {
+  if (threads.empty()) start_threads();
   opened_epoch.store(epoch);
   window_changed.notify();
+}
+
+void HostExecutor::State::stop_holding_back() {
+  {
+    const std::lock_guard lock(mutex);
+    if (!is_measured(*window) && Clock::now() - opened < most_held_back) return;
+    holds_back = false;
+    if (leaves_to_one()) return;
+  }
+  call_others();
 }
 
 uint32_t HostExecutor::State::close_window() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "megakernel/host/crowd.hpp"
 #include "megakernel/layout.hpp"
 
 namespace sluice::megakernel {
@@ -32,6 +33,12 @@ class HostExecutor {
     bool keeps_all_workers = false;
     Config& set_keeps_all_workers() {
       keeps_all_workers = true;
+      return *this;
+    }
+    // For tests: what says whether others want the processors.
+    bool (*others_want_processors)(uint32_t own) = megakernel::others_want_processors;
+    Config& set_others_want_processors(bool (*says)(uint32_t own)) {
+      others_want_processors = says;
       return *this;
     }
   };
