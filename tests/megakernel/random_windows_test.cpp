@@ -73,11 +73,13 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
   }
 }
 
-void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
-                        uint32_t alone_from_ticket = UINT32_MAX) {
+HostExecutor::Config workers(uint32_t count) {
+  return HostExecutor::Config{}.set_workers(count);
+}
+
+void run_random_windows(const HostExecutor::Config& config, uint32_t windows, uint32_t seed) {
   Random random(seed);
-  HostExecutor executor(
-      HostExecutor::Config{}.set_workers(workers).set_alone_from_ticket(alone_from_ticket));
+  HostExecutor executor(config);
   for (uint32_t i = 0; i < windows; ++i) {
     WindowBuilder builder;
     BlockChecks checks;
@@ -86,7 +88,7 @@ void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
     if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder.window);
     // More lanes than workers too: nobody's own lane is everybody's.
     if (pick(random, 0, 1) != 0)
-      spread_over_lanes(random, builder.window, pick(random, 1, workers + 2));
+      spread_over_lanes(random, builder.window, pick(random, 1, config.workers + 2));
     const Status valid = validate(builder.window);
     ASSERT_TRUE(valid) << "window " << i << ": " << valid.error().line();
     executor.run(builder.window);
@@ -99,18 +101,25 @@ void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
   }
 }
 
-// Together 2000 windows; each executor goes on with its flags from one window to the next.
+// Together 2800 windows; each executor goes on with its flags from one window to the next.
 TEST(RandomWindows, OneWorker) {
-  run_random_windows(1, 400, 1);
+  run_random_windows(workers(1), 400, 1);
 }
 TEST(RandomWindows, TwoWorkers) {
-  run_random_windows(2, 800, 2);
+  run_random_windows(workers(2), 800, 2);
 }
 TEST(RandomWindows, FourWorkers) {
-  run_random_windows(4, 800, 3);
+  run_random_windows(workers(4), 800, 3);
 }
 TEST(RandomWindows, FourWorkersOfWhomThreeLeave) {
-  run_random_windows(4, 400, 4, 3);
+  run_random_windows(workers(4).set_alone_from_ticket(3), 400, 4);
+}
+
+// Others are called in the first window that takes a millisecond, in the middle of it.
+TEST(RandomWindows, TwoWorkersOfWhomOneIsCalledLater) {
+  const auto always = [](uint32_t) { return true; };
+  for (uint32_t seed = 5; seed < 25; ++seed)
+    run_random_windows(workers(2).set_others_want_processors(always), 20, seed);
 }
 
 }  // namespace
