@@ -78,5 +78,7 @@ function(sluice_test name)
   if(ARG_PROGRAMS)
     list(APPEND properties LABELS programs)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  # Programs of 60 MB that are not in memory take a slow disk longer than the usual 5 seconds.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES ${properties})
 endfunction()
