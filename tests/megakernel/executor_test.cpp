@@ -23,10 +23,7 @@ namespace {
 
 using testing::all_table;
 using testing::WindowBuilder;
-
-HostExecutor::Config workers(uint32_t count) {
-  return HostExecutor::Config{}.set_workers(count);
-}
+using testing::workers;
 
 TEST(HostExecutor, CountsTheProcessorsWhereNoNumberIsGiven) {
   EXPECT_GE(HostExecutor(HostExecutor::Config{}).workers(), 1U);
@@ -235,10 +232,10 @@ TEST(HostExecutor, AWaitBurnsLessThanAMillisecondWithLanes) {
 
 // CrowdedWindow is a launch of eight tasks in the lanes of two workers, and who ran them.
 struct CrowdedWindow {
-  explicit CrowdedWindow(std::function<void()> block, BlockCost* cost) {
+  CrowdedWindow(std::function<void(CrowdedWindow&)> block, BlockCost* cost) {
     builder.add_launch({8, 1, 1}, 1, [this, block = std::move(block)](uint32_t, void*) {
       note_thread();
-      block();
+      block(*this);
     });
     builder.add_tasks_in_launch_order();
     builder.window.slots[0].cost = cost;
@@ -268,7 +265,7 @@ TEST(HostExecutor, InACrowdTheCallingThreadRunsShortLaunchesThatWereNeverMeasure
   BlockCost cost;
   // A cost goes up slowly, so it stays low; another worker, were it called, had time to come.
   CrowdedWindow window(
-      [&] {
+      [&](CrowdedWindow&) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         cost.note(std::chrono::microseconds(1), 1);
       },
@@ -278,17 +275,15 @@ TEST(HostExecutor, InACrowdTheCallingThreadRunsShortLaunchesThatWereNeverMeasure
 }
 
 void expect_all_workers(BlockCost* cost) {
-  CrowdedWindow* shown = nullptr;
   std::atomic<int> blocks{0};  // the calling thread runs the first before another is called
   CrowdedWindow window(
-      [&] {
+      [&](CrowdedWindow& itself) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         if (blocks++ == 0) return;
-        for (int i = 0; i < 5000 && shown->thread_count() < 2; ++i)
+        for (int i = 0; i < 5000 && itself.thread_count() < 2; ++i)
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
       },
       cost);
-  shown = &window;
   window.run();
   EXPECT_EQ(window.threads.size(), 2U);
 }

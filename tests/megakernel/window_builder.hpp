@@ -1,4 +1,4 @@
-// Windows for tests: slots from C++ callables, tables from a few numbers.
+// Windows for tests: slots from C++ callables, tables from a few numbers; and who runs them.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,16 @@
 #include <functional>
 #include <vector>
 
+#include "megakernel/host/host_executor.hpp"
 #include "megakernel/host/task_edges.hpp"
 #include "megakernel/layout.hpp"
 
 namespace sluice::megakernel::testing {
+
+// workers() configures an executor of that many.
+inline HostExecutor::Config workers(uint32_t count) {
+  return HostExecutor::Config{}.set_workers(count);
+}
 
 // BlockBody is what one block of a test launch does.
 using BlockBody = std::function<void(uint32_t block, void* scratch)>;

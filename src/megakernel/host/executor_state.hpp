@@ -72,7 +72,6 @@ struct HostExecutor::State {
   void note_sleep(std::chrono::nanoseconds time);
   void expect_crowd();
   bool may_be_crowded();
-  uint32_t awake() const;  // of the workers
   void note_failure();
 
   const Config config;
@@ -80,8 +79,6 @@ struct HostExecutor::State {
   std::vector<std::thread> threads;  // of workers 1 and up, started by the first window
   std::vector<Scratch> scratch;
   WorkerSpeeds speeds;
-
-  static constexpr std::chrono::milliseconds most_held_back{1};
 
   // Of the window being run. Workers read these after joining it, and run() changes them only
   // when all who joined have left.

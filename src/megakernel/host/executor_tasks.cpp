@@ -167,18 +167,15 @@ void HostExecutor::State::expect_crowd() {
   if (has_asked_for_crowd || config.keeps_all_workers || !has_short_launches(*window)) return;
   has_asked_for_crowd = true;
   const std::optional<ProcessorShare> share = share_of_main_thread();
-  if ((share && share->is_crowded()) || config.others_want_processors(awake())) crew.starved();
+  const auto awake = static_cast<uint32_t>(1 + threads.size() - window_changed.sleepers());
+  if ((share && share->is_crowded()) || config.others_want_processors(awake)) crew.starved();
 }
 
 // What the first launches take is not known before they have run, and threads that are started in a
 // crowd take the processor from who makes launches.
 bool HostExecutor::State::may_be_crowded() {
   if (!threads.empty() || config.keeps_all_workers || window->lane_ends.empty()) return false;
-  return !is_measured(*window) && config.others_want_processors(awake());
-}
-
-uint32_t HostExecutor::State::awake() const {
-  return static_cast<uint32_t>(1 + threads.size() - window_changed.sleepers());
+  return !is_measured(*window) && config.others_want_processors(1);
 }
 
 void HostExecutor::State::note_failure() {

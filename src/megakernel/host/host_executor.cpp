@@ -146,7 +146,7 @@ void HostExecutor::State::call_others() {
 void HostExecutor::State::stop_holding_back() {
   {
     const std::lock_guard lock(mutex);
-    if (!is_measured(*window) && Clock::now() - opened < most_held_back) return;
+    if (!is_measured(*window) && Clock::now() - opened < config.most_held_back) return;
     holds_back = false;
     if (leaves_to_one()) return;
   }

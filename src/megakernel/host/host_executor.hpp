@@ -1,6 +1,7 @@
 // The megakernel on CPU threads: workers take tickets, wait for flags, run blocks, release flags.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -39,6 +40,12 @@ class HostExecutor {
     bool (*others_want_processors)(uint32_t own) = megakernel::others_want_processors;
     Config& set_others_want_processors(bool (*says)(uint32_t own)) {
       others_want_processors = says;
+      return *this;
+    }
+    // For tests: how long the other workers are held back where others want the processors.
+    std::chrono::nanoseconds most_held_back = std::chrono::milliseconds(1);
+    Config& set_most_held_back(std::chrono::nanoseconds time) {
+      most_held_back = time;
       return *this;
     }
   };

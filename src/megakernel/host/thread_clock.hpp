@@ -17,7 +17,7 @@ class ThreadClock {
   static ThreadClock of_this_thread() {
     ThreadClock made;
     made.thread_ = pthread_self();
-    made.runs_ = pthread_getcpuclockid(pthread_self(), &made.clock_) == 0;
+    made.runs_ = pthread_getcpuclockid(made.thread_, &made.clock_) == 0;
     made.start_ = made.read();
     return made;
   }
