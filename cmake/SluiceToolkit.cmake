@@ -46,3 +46,5 @@ function(sluice_cuda_ptx source output)
     COMMAND ${SLUICE_NVCC} -std=c++17 -O2 ${architecture} -ptx ${ARGN} -o ${output} ${source}
     DEPENDS ${source} COMMENT "nvcc -ptx ${source}" VERBATIM)
 endfunction()
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)

@@ -39,9 +39,12 @@ struct PingPong {
 
 // table_bytes() is what an edge table holds beside its fixed size.
 double table_bytes(const EdgeTable& table) {
-  return static_cast<double>(table.offsets.size() * sizeof(BlockOffset) +
-                             table.rows.size() * sizeof(uint32_t) +
-                             table.ranges.size() * sizeof(BlockRange));
+  const auto bytes = [](const auto& edges) -> size_t {
+    if constexpr (requires { edges.offsets; }) return edges.offsets.size() * sizeof(BlockOffset);
+    if constexpr (requires { edges.bytes(); }) return edges.bytes();
+    return 0;
+  };
+  return static_cast<double>(std::visit(bytes, table.form));
 }
 
 // A first pair is a launch that meets another for the first time, its edge table included. The

@@ -56,7 +56,7 @@ void repeat_launches(benchmark::State& state, const std::string& journal) {
   step.run = testing::run_nothing;
   KeepingDevice device;
   auto made =
-      Runtime::create(Config{}.set_workers(1).set_journal_path(journal), device, kernels.maker());
+      Runtime::create(Config{.journal_path = journal, .workers = 1}, device, kernels.maker());
   if (!made) return state.SkipWithError(made.error().line().c_str());
   Runtime& runtime = **made;
   runtime.code_loaded(&kernels, kernels.ptx().c_str());

@@ -13,9 +13,9 @@
 #include <set>
 
 #include "device.cuh"
-#include "machine.hpp"
 #include "probes.hpp"
-#include "recorder.hpp"
+#include "report/machine.hpp"
+#include "report/recorder.hpp"
 
 namespace sluice::gpu_probe {
 namespace {

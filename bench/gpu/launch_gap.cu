@@ -1,7 +1,7 @@
 // Probe 1: what a launch costs between two kernels that depend on each other.
 #include "launch_chain.cuh"
 #include "probes.hpp"
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 
 namespace sluice::gpu_probe {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "jacobi_bench.cuh"
 #include "probes.hpp"
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 
 namespace sluice::gpu_probe {
 namespace {

@@ -1,7 +1,7 @@
 // Probe 8: what the worker loop does to the registers and occupancy of its body.
 #include "jacobi_bench.cuh"
 #include "probes.hpp"
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 
 namespace sluice::gpu_probe {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "launch_chain.cuh"
 #include "probes.hpp"
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 #include "worker_run.cuh"
 
 namespace sluice::gpu_probe {

@@ -6,7 +6,7 @@
 #include "device.cuh"
 #include "probes.hpp"
 #include "ptx.cuh"
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 
 namespace sluice::gpu_probe {
 namespace {

@@ -1,6 +1,6 @@
 // What an analysis leaves out of a kernel: all that no address, branch or call depends on, and
 // nothing else.
-#include "analysis/data_only.hpp"
+#include "analysis/kernel/data_only.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Work that asks too much of isl is given up, and later work is not touched by it.
-#include "analysis/isl_allowance.hpp"
+#include "analysis/rewrite/isl_allowance.hpp"
 
 #include <memory>
 #include <string>

@@ -206,6 +206,76 @@ extern "C" __global__ void lock(int* mutex, float* out) {
   atomicExch(mutex, 0);
 }
 
+// In the next five a thread goes on by a branch on what it loaded, not by an exit condition made of it.
+extern "C" __global__ void step_when_set(volatile int* start, int* order, int n) {
+  int k = n - 1 - INDEX_X;
+  while (k >= 0) {
+    const int s = start[k];
+    if (s >= 0) {
+      order[s] = k;
+      k -= int(gridDim.x * blockDim.x);
+    }
+  }
+}
+
+extern "C" __global__ void flag_set_in_a_loop(volatile int* ready, float* out, int n) {
+  bool again = true;
+  while (again) {
+    again = false;
+    for (int i = 0; i < n; ++i)
+      if (ready[i] == 0) again = true;
+  }
+  out[INDEX_X] = 1.0f;
+}
+
+extern "C" __global__ void while_missing(volatile int* child, float* out) {
+  int missing = 4;
+  do {
+    if (child[missing - 1] >= 0) --missing;
+  } while (missing > 0);
+  out[INDEX_X] = 1.0f;
+}
+
+extern "C" __global__ void exit_behind_an_atomic(int* count, float* out, int n) {
+  for (int i = 0;; ++i) {
+    if (atomicAdd(count, 0) == n) {
+      if (out[INDEX_X] > 0.0f) break;
+      return;
+    }
+  }
+  out[INDEX_X] = float(n);
+}
+
+__device__ __noinline__ bool arrived(volatile int* count, int n) {
+  if (*count < n) return false;
+  return true;
+}
+
+extern "C" __global__ void wait_by_a_function(int* count, float* out, int n) {
+  int rounds = 0;
+  while (!arrived(count, n))
+    ++rounds;
+  out[INDEX_X] = float(rounds);
+}
+
+// These two only count what they loaded: how often they go round depends on nothing but n.
+extern "C" __global__ void count_set(volatile int* ready, float* out, int n) {
+  int set = 0;
+  for (int i = 0; i < n; ++i)
+    if (ready[i] != 0) ++set;
+  out[INDEX_X] = float(set);
+}
+
+extern "C" __global__ void claim_each(int* owner, float* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    if (atomicCAS(owner + i, 0, 1) == 0) {
+      out[i] = 1.0f;
+      continue;
+    }
+    if (i % 3 == 0) out[INDEX_X] += 1.0f;
+  }
+}
+
 extern "C" __global__ void atomic_max(float* out, const float* in) {
   int* place = reinterpret_cast<int*>(out);
   int old = *place, assumed;

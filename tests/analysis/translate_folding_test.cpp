@@ -1,5 +1,5 @@
 // Pieces of a relation that are one piece, moved, become one.
-#include "analysis/translate_folding.hpp"
+#include "analysis/polly/translate_folding.hpp"
 
 #include <memory>
 #include <random>

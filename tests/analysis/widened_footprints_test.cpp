@@ -126,6 +126,16 @@ TEST(WidenedFootprints, OpaqueKernelsSayWhy) {
   EXPECT_THAT(footprint_of("lock", {4}, {8}, {}).opaque_reason, HasSubstr("waits for memory"));
 }
 
+TEST(WidenedFootprints, AWaitMayLieInABranch) {
+  for (const char* kernel : {"step_when_set", "flag_set_in_a_loop", "while_missing",
+                             "exit_behind_an_atomic", "wait_by_a_function"}) {
+    EXPECT_THAT(footprint_of(kernel, {4}, {8}, {30}).opaque_reason, HasSubstr("waits for memory"))
+        << kernel;
+  }
+  for (const char* kernel : {"count_set", "claim_each"})
+    EXPECT_EQ(footprint_of(kernel, {4}, {8}, {30}).opaque_reason, "") << kernel;
+}
+
 TEST(WidenedFootprints, SizesAddedToLoadedPointersAreNoBase) {
   EXPECT_THAT(footprint_of("loaded_pointer_plus_size", {4}, {8}, {}).opaque_reason,
               HasSubstr("pointer"));

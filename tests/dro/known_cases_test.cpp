@@ -106,7 +106,7 @@ TEST(KnownCases, Case6StencilEdgesAreBlocksAtDistanceOne) {
     // The war hazard is there, and adds no edge to those of the raw hazard.
     EXPECT_EQ(found[0].dro->hazards, (Hazards{true, true, false}));
     EXPECT_EQ(driver.edges(found[0]), edges);
-    EXPECT_EQ(driver.tracker().edge_table(found[0].dro->edges).form, EdgeForm::neighbours);
+    EXPECT_EQ(form_name(driver.tracker().edge_table(found[0].dro->edges)), "neighbours");
   }
 }
 

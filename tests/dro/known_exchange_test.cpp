@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dro/journal_fixture.hpp"
+#include "dro/journal/journal_fixture.hpp"
 #include "dro/relations/relations.hpp"
 
 namespace sluice::dro::testing {

@@ -41,7 +41,7 @@ TEST(LoopProgram, EdgesOfSuchLoopsAreAll) {
                        "{ B[a, 0, 0] -> B[b, 0, 0] : 0 <= a, b < 100 and 2305843009213693952 a <= "
                        "2305843009213693951 b + 1152921504606846976 and (a + b) mod 3 = 0 }");
   const Dim3 grid = {100, 1, 1};
-  EXPECT_EQ(draw_edges(context, edges, grid, grid).form, EdgeForm::all);
+  EXPECT_EQ(form_name(draw_edges(context, edges, grid, grid)), "all");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using BlockPair = std::pair<uint32_t, uint32_t>;  // (slave, master)
 class RandomPairs : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(RandomPairs, HaveTheHazardsAndEdgesOfTheirBytes) {
-  std::map<EdgeForm, int> forms;
+  std::map<size_t, int> forms;
   uint64_t dependent = 0;
   const uint32_t count = pairs_of_a_shard();
   for (uint32_t pair = 0; pair < count && !HasFailure(); ++pair) {
@@ -65,9 +65,9 @@ TEST_P(RandomPairs, HaveTheHazardsAndEdgesOfTheirBytes) {
       for (uint32_t m : masters_of(table, s))
         drawn.insert({s, m});
     }
-    EXPECT_EQ(drawn, edges) << "form " << static_cast<int>(table.form);
+    EXPECT_EQ(drawn, edges) << "form " << form_name(table);
     EXPECT_EQ(table.edge_count, edges.size());
-    ++forms[table.form];
+    ++forms[table.form.index()];
   }
   EXPECT_GE(forms.size(), 2u);  // the test has seen different forms
   EXPECT_GT(dependent, count / 3);

@@ -19,8 +19,12 @@ const Footprint may_write_all = footprint("m", {4}, {may_write(chunks(4, 64, 64)
 struct Listener : Observer {
   std::vector<std::string> warnings;
   int edge_tables = 0;
-  void on_warning(const std::string& text) override { warnings.push_back(text); }
-  void on_edge_table(EdgeTableId, const EdgeTable&) override { ++edge_tables; }
+  void note(Record record) override {
+    if (const auto* warning = std::get_if<WarningRecord>(&record)) {
+      warnings.push_back(warning->text);
+    }
+    edge_tables += std::holds_alternative<EdgesRecord>(record) ? 1 : 0;
+  }
 };
 
 TEST(Tracker, AReaderSeesTheLastMustWriteAndTheMayWritesAfterIt) {
@@ -42,7 +46,7 @@ TEST(Tracker, AWriteOfTheWholeBufferIsClaimedByEveryBlock) {
   const auto found = driver.launch(read_all, {{x, 0}});
   ASSERT_THAT(masters(found), ElementsAre(1));
   EXPECT_EQ(driver.edges(found[0]), 16u);
-  EXPECT_EQ(driver.tracker().edge_table(found[0].dro->edges).form, EdgeForm::all);
+  EXPECT_EQ(form_name(driver.tracker().edge_table(found[0].dro->edges)), "all");
 }
 
 TEST(Tracker, OnlyAnExactMustWriteRetires) {

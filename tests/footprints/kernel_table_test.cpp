@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel_case.hpp"
-#include "runtime/arguments.hpp"
+#include "runtime/launch/arguments.hpp"
 #include "traced_launch.hpp"
 
 namespace sluice::footprints {

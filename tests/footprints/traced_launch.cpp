@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "hostcuda/block_abi.h"
-#include "runtime/arguments.hpp"
 #include "runtime/check/footprint_check.hpp"
+#include "runtime/launch/arguments.hpp"
 
 namespace sluice::footprints {
 namespace {

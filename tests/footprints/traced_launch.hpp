@@ -9,7 +9,7 @@
 #include <cuda.h>
 
 #include "analysis/footprint.hpp"
-#include "dro/journal/check_record.hpp"
+#include "dro/records/check.hpp"
 #include "kernel_case.hpp"
 
 namespace sluice::footprints {

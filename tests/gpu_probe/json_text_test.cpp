@@ -1,4 +1,4 @@
-#include "json_text.hpp"
+#include "report/json_text.hpp"
 
 #include <limits>
 

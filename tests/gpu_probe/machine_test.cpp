@@ -1,4 +1,4 @@
-#include "machine.hpp"
+#include "report/machine.hpp"
 
 #include <regex>
 

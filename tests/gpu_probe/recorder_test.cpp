@@ -1,4 +1,4 @@
-#include "recorder.hpp"
+#include "report/recorder.hpp"
 
 #include <sstream>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "report/report.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -62,7 +62,7 @@ TEST(UnsupportedTable, ListsTheDriverFunctionsThatAreMissing) {
   // Each of them is exported all the same, and refuses.
   const Names refused = {
 #define SLUICE_UNSUPPORTED(name) #name,
-#include "hostcuda/driver/api/unsupported.def"
+#include "unsupported.def"
 #undef SLUICE_UNSUPPORTED
   };
   for (const std::string& name : missing)
@@ -74,7 +74,7 @@ TEST(UnsupportedTable, ListsTheInstructionsThatAreMissing) {
   ASSERT_GT(all.size(), 120u);
   Names missing;
   for (const std::string& opcode : all) {
-    if (ptx::find_instruction(opcode) == nullptr) missing.insert(opcode);
+    if (ptx::find_opcode(opcode) == ptx::Opcode::unknown) missing.insert(opcode);
   }
   EXPECT_EQ(matches(section("instructions"), "`(\\w+)`"), missing);
 }

@@ -1,5 +1,5 @@
 // Programs are told apart by how they were linked with CUDA, however damaged the file.
-#include "interpose/program_file.hpp"
+#include "interpose/driver/program_file.hpp"
 
 #include <fstream>
 #include <iterator>

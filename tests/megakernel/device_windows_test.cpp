@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/device_tables.hpp"
 #include "megakernel/cuda/linker.hpp"
-#include "megakernel/cuda/window_tables.h"
+#include "megakernel/cuda/tables/device_tables.hpp"
+#include "megakernel/cuda/tables/window_tables.h"
 #include "megakernel/random_windows.hpp"
-#include "megakernel/validate.hpp"
 #include "ptx/parser.hpp"
+#include "schedule/validate.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -114,7 +114,7 @@ class CheckedWindow {
     for (uint32_t slot = 0; slot < launches; ++slot)
       add_launch(random);
     builder_.add_tasks_in_launch_order();
-    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder_.window);
+    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder_.plan);
     list_masters();
     codes_.reserve(kinds_.size());
     for (uint32_t slot = 0; slot < launches; ++slot)
@@ -135,7 +135,7 @@ class CheckedWindow {
       const Checks checks{array, lists + 4 * rows_[slot], lists, array + 4 * blocks_};
       const uint32_t first = first_run_[slot];
       Parameters& parameters = parameters_[slot];
-      LaunchSlot& launch = builder_.window.slots[slot];
+      LaunchCode& launch = builder_.window.code[slot];
       if (kinds_[slot] == 0) {
         parameters.alone = {checks, first};
         launch.parameter_bytes = offsetof(CheckAlone, first_run) + 4;
@@ -199,15 +199,15 @@ class CheckedWindow {
 
   void list_masters() {
     for (size_t s = 0; s < grids_.size(); ++s) {
-      const LaunchSlot& slot = builder_.window.slots[s];
+      const schedule::LaunchTasks& slot = builder_.plan.launches[s];
       std::vector<uint32_t> row_starts;
       for (uint32_t block = 0; block < slot.block_count; ++block) {
         row_starts.push_back(static_cast<uint32_t>(lists_.size()));
         for (uint32_t i = 0; i < slot.dependence_count; ++i) {
-          const SlotDependence& d = builder_.window.dependences[slot.first_dependence + i];
+          const schedule::Dependence& d = builder_.plan.dependences[slot.first_dependence + i];
           dro::for_each_master_range(*d.edges, block, 1, [&](uint32_t first, uint32_t last) {
             for (uint32_t b = first; b <= last; ++b)
-              lists_.push_back(first_run_[d.master_slot] + b);
+              lists_.push_back(first_run_[d.master] + b);
           });
         }
       }
@@ -225,7 +225,7 @@ class CheckedWindow {
                       .dynamic_offset = body.dynamic_offset,
                       .independent = body.independent,
                       .addresses = {}});
-    builder_.window.slots[slot].device = &codes_.back();
+    builder_.window.code[slot].device = &codes_.back();
     parameters_.emplace_back();
     launches_.emplace_back();
   }
@@ -264,7 +264,7 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
     const CUdeviceptr check_array =
         checks.reserve(4 * (checked.blocks() + 1) + checked.list_bytes());
     checked.bind(check_array);
-    const Status valid = validate(checked.window());
+    const Status valid = schedule::validate(checked.window().plan);
     ASSERT_TRUE(valid) << "window " << number << ": " << valid.error().line();
     DeviceTables made = make_device_tables(checked.window(), signals, number + 1);
     ASSERT_LE(std::max(made.flag_count, made.counter_count), 1024U);

@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/device_tables.hpp"
 #include "megakernel/cuda/linker.hpp"
-#include "megakernel/cuda/window_tables.h"
+#include "megakernel/cuda/tables/device_tables.hpp"
+#include "megakernel/cuda/tables/window_tables.h"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
 
@@ -160,7 +160,7 @@ TEST_P(EndingLanes, GiveThePlainAnswers) {
                         .dynamic_offset = body.dynamic_offset,
                         .independent = body.independent,
                         .addresses = {}};
-  LaunchSlot& slot = builder.window.slots[0];
+  LaunchCode& slot = builder.window.code[0];
   slot.launch = &launch;
   slot.parameter_bytes = offsetof(Parameters, n) + 4;
   slot.device = &code;

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 
 #include "base/assert.hpp"
-#include "megakernel/block_cost.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "megakernel/window_builder.hpp"
@@ -23,21 +22,20 @@ namespace {
 
 using testing::all_table;
 using testing::WindowBuilder;
-using testing::workers;
 
 TEST(HostExecutor, CountsTheProcessorsWhereNoNumberIsGiven) {
-  EXPECT_GE(HostExecutor(HostExecutor::Config{}).workers(), 1U);
-  EXPECT_EQ(HostExecutor(workers(3)).workers(), 3U);
+  EXPECT_GE(HostExecutor(0).workers(), 1U);
+  EXPECT_EQ(HostExecutor(3).workers(), 3U);
 }
 
 TEST(HostExecutor, AnEmptyWindowIsDoneAtOnce) {
-  HostExecutor executor(workers(2));
+  HostExecutor executor(2);
   executor.run(Window{});
   SUCCEED() << "run() returned";
 }
 
 TEST(HostExecutor, DenseFanInWaitsForTheWholeMaster) {
-  HostExecutor executor(workers(4));
+  HostExecutor executor(4);
   for (int round = 0; round < 50; ++round) {
     const Dim3 wide{64, 1, 1};
     const Dim3 narrow{3, 1, 1};
@@ -57,7 +55,7 @@ TEST(HostExecutor, DenseFanInWaitsForTheWholeMaster) {
 }
 
 TEST(HostExecutor, TimesEachTaskOnceAndNamesWhatDelayedIt) {
-  HostExecutor executor(workers(3));
+  HostExecutor executor(3);
   const Dim3 wide{40, 1, 1}, narrow{2, 1, 1};
   WindowBuilder builder;
   const auto nap = [](uint32_t, void*) {
@@ -95,7 +93,7 @@ TEST(HostExecutor, TimesEachTaskOnceAndNamesWhatDelayedIt) {
   for (const TaskTimes::Worker& worker : times.workers) {
     for (const TaskTimes::Delay& delay : worker.delays) {
       const bool by_whole = delay.master_task == TaskTimes::whole_launch;
-      EXPECT_EQ(by_whole, delay.master_slot == 1) << "ticket " << delay.ticket;
+      EXPECT_EQ(by_whole, delay.master_launch == 1) << "ticket " << delay.ticket;
       if (!by_whole) {
         EXPECT_LE(runs[delay.master_task].ended, runs[delay.ticket].begun);
       }
@@ -104,7 +102,7 @@ TEST(HostExecutor, TimesEachTaskOnceAndNamesWhatDelayedIt) {
 }
 
 TEST(HostExecutor, FlagsStayRightWhenTheirArrayGrows) {
-  HostExecutor executor(workers(2));
+  HostExecutor executor(2);
   for (uint32_t blocks = 1; blocks < 3000; blocks = blocks * 2 + 1) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       std::vector<uint32_t> first(blocks, 0);
@@ -113,9 +111,7 @@ TEST(HostExecutor, FlagsStayRightWhenTheirArrayGrows) {
       WindowBuilder builder;
       builder.add_launch(grid, 1, [&](uint32_t block, void*) { first[block] = block + 1; });
       builder.add_launch(grid, 1, [&](uint32_t block, void*) { second[block] = first[block]; });
-      dro::EdgeTable same = testing::cross_table(grid);
-      same.offsets = {{0, 0, 0}};
-      builder.depend(0, same);
+      builder.depend(0, testing::offset_table(grid, {{0, 0, 0}}));
       builder.add_tasks_in_launch_order();
       executor.run(builder.window);
       ASSERT_EQ(first, second);
@@ -125,7 +121,7 @@ TEST(HostExecutor, FlagsStayRightWhenTheirArrayGrows) {
 }
 
 TEST(HostExecutor, ScratchIsAlignedAndAWorkersOwn) {
-  HostExecutor executor(workers(4));
+  HostExecutor executor(4);
   std::atomic<uint32_t> wrong{0};
   for (const uint64_t bytes : {uint64_t{64}, uint64_t{100'000}, uint64_t{1'000}}) {
     WindowBuilder builder;
@@ -146,7 +142,7 @@ TEST(HostExecutor, ScratchIsAlignedAndAWorkersOwn) {
 }
 
 TEST(HostExecutor, WhatABlockThrowsIsThrownByRunAndTheNextWindowRuns) {
-  HostExecutor executor(workers(4));
+  HostExecutor executor(4);
   const Dim3 grid{32, 1, 1};
   for (uint32_t bad = 0; bad < 32; bad += 5) {
     WindowBuilder builder;
@@ -179,7 +175,7 @@ double process_seconds() {
 }
 
 TEST(HostExecutor, WaitingAndIdleWorkersTakeNoProcessorTime) {
-  HostExecutor executor(workers(4));
+  HostExecutor executor(4);
   const auto nap = std::chrono::milliseconds(500);
   WindowBuilder builder;
   builder.add_launch({1, 1, 1}, 1, [&](uint32_t, void*) { std::this_thread::sleep_for(nap); });
@@ -201,9 +197,9 @@ constexpr double allowed_seconds = 0.001;
 #endif
 
 // The mean over many waits, so that what starting threads costs once does not count as waiting.
-void expect_short_spins(bool in_lanes) {
+void expect_short_spins(bool in_queues) {
   constexpr int waits = 40;
-  HostExecutor executor(workers(2).set_keeps_all_workers());
+  HostExecutor executor(2);
   const auto nap = std::chrono::milliseconds(10);
   double before = 0;
   for (int i = -2; i < waits; ++i) {
@@ -213,9 +209,9 @@ void expect_short_spins(bool in_lanes) {
     builder.add_launch({2, 1, 1}, 1, [](uint32_t, void*) {});
     builder.depend(0, all_table({1, 1, 1}, {2, 1, 1}));
     builder.add_tasks_in_launch_order();
-    if (in_lanes) {
-      builder.window.lane_tasks = {0, 1, 2};
-      builder.window.lane_ends = {2, 3};
+    if (in_queues) {
+      builder.plan.queue_tickets = {0, 1, 2};
+      builder.plan.queue_ends = {2, 3};
     }
     executor.run(builder.window);
   }
@@ -226,75 +222,96 @@ TEST(HostExecutor, AWaitBurnsLessThanAMillisecond) {
   expect_short_spins(false);
 }
 
-TEST(HostExecutor, AWaitBurnsLessThanAMillisecondWithLanes) {
+TEST(HostExecutor, AWaitBurnsLessThanAMillisecondWithWorkerQueues) {
   expect_short_spins(true);
 }
 
-// CrowdedWindow is a launch of eight tasks in the lanes of two workers, and who ran them.
-struct CrowdedWindow {
-  CrowdedWindow(std::function<void(CrowdedWindow&)> block, BlockCost* cost) {
-    builder.add_launch({8, 1, 1}, 1, [this, block = std::move(block)](uint32_t, void*) {
-      note_thread();
-      block(*this);
-    });
-    builder.add_tasks_in_launch_order();
-    builder.window.slots[0].cost = cost;
-    builder.window.lane_tasks = {0, 1, 2, 3, 4, 5, 6, 7};
-    builder.window.lane_ends = {4, 8};
+// Threads is who has run a block.
+class Threads {
+ public:
+  void note() {
+    const std::lock_guard lock(mutex_);
+    seen_.insert(std::this_thread::get_id());
+  }
+  std::set<std::thread::id> seen() {
+    const std::lock_guard lock(mutex_);
+    return seen_;
   }
 
-  void note_thread() {
-    const std::lock_guard lock(mutex);
-    threads.insert(std::this_thread::get_id());
-  }
-  size_t thread_count() {
-    const std::lock_guard lock(mutex);
-    return threads.size();
-  }
-  void run() {
-    HostExecutor executor(workers(2).set_others_want_processors([](uint32_t) { return true; }));
-    executor.run(builder.window);
-  }
-
-  WindowBuilder builder;
-  std::mutex mutex;
-  std::set<std::thread::id> threads;
+ private:
+  std::mutex mutex_;
+  std::set<std::thread::id> seen_;
 };
 
-TEST(HostExecutor, InACrowdTheCallingThreadRunsShortLaunchesThatWereNeverMeasured) {
-  BlockCost cost;
-  // A cost goes up slowly, so it stays low; another worker, were it called, had time to come.
-  CrowdedWindow window(
-      [&](CrowdedWindow&) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        cost.note(std::chrono::microseconds(1), 1);
-      },
-      &cost);
-  window.run();
-  EXPECT_EQ(window.threads, std::set{std::this_thread::get_id()});
+// Two workers run a launch of eight blocks, the calling thread's first block waiting for as many
+// threads as are wanted.
+std::set<std::thread::id> who_runs(HostExecutor& executor, size_t wanted,
+                                   const std::function<void(uint32_t)>& block = {}) {
+  Threads threads;
+  WindowBuilder builder;
+  builder.add_launch({8, 1, 1}, 1, [&](uint32_t number, void*) {
+    threads.note();
+    if (block) block(number);
+    for (int i = 0; i < 5000 && threads.seen().size() < wanted; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  builder.add_tasks_in_launch_order();
+  executor.run(builder.window);
+  return threads.seen();
 }
 
-void expect_all_workers(BlockCost* cost) {
-  std::atomic<int> blocks{0};  // the calling thread runs the first before another is called
-  CrowdedWindow window(
-      [&](CrowdedWindow& itself) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        if (blocks++ == 0) return;
-        for (int i = 0; i < 5000 && itself.thread_count() < 2; ++i)
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      },
-      cost);
-  window.run();
-  EXPECT_EQ(window.threads.size(), 2U);
+TEST(HostExecutor, TheCallingThreadRunsWindowsAloneAfterWorkersStarved) {
+  Starvation::Time now;
+  Starvation starvation([&] { return now; }, [] { return false; });
+  HostExecutor executor(2, &starvation);
+  EXPECT_EQ(who_runs(executor, 2).size(), 2U);
+  starvation.starve();
+  EXPECT_EQ(who_runs(executor, 1), std::set{std::this_thread::get_id()});
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(who_runs(executor, 2).size(), 2U);
 }
 
-TEST(HostExecutor, InACrowdAllWorkersRunLaunchesThatAreFoundToBeLong) {
-  BlockCost cost;
-  expect_all_workers(&cost);
+TEST(HostExecutor, InACrowdTheCallingThreadRunsTheFirstWindowsAlone) {
+  Starvation::Time now;
+  Starvation starvation([&] { return now; }, [] { return true; });
+  HostExecutor executor(2, &starvation);
+  EXPECT_EQ(who_runs(executor, 1), std::set{std::this_thread::get_id()});
 }
 
-TEST(HostExecutor, InACrowdAllWorkersRunLaunchesThatAreNotMeasuredForLong) {
-  expect_all_workers(nullptr);
+// The other worker is in its first block when it is to leave: it takes no second one.
+TEST(HostExecutor, WorkersLeaveAWindowThatTheyStarveIn) {
+  Starvation::Time now;
+  Starvation starvation([&] { return now; }, [] { return false; });
+  HostExecutor executor(2, &starvation);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> others{0};
+  who_runs(executor, 2, [&](uint32_t) {
+    if (std::this_thread::get_id() == caller) return;
+    ++others;
+    starvation.starve();
+  });
+  EXPECT_EQ(others.load(), 1);
+}
+
+// Windows of a launch that costs so much, in the queues of two workers.
+bool has_short_launches(std::chrono::nanoseconds block, bool has_queues = true) {
+  schedule::BlockCost cost;
+  if (block.count() != 0) cost.note(block, 1);
+  WindowBuilder builder;
+  builder.add_launch({100, 1, 1}, 1, [](uint32_t, void*) {});
+  builder.window.code[0].cost = &cost;
+  if (has_queues) builder.plan.queue_ends = {50, 100};
+  WindowWork work(2, nullptr);
+  work.open(builder.window, nullptr);
+  return work.has_short_launches();
+}
+
+TEST(WindowWork, HasShortLaunchesWhereTheyAreMeasuredAndInQueues) {
+  using std::chrono::microseconds;
+  EXPECT_TRUE(has_short_launches(microseconds(1)));
+  EXPECT_FALSE(has_short_launches(microseconds(100)));
+  EXPECT_FALSE(has_short_launches(microseconds(0)));
+  EXPECT_FALSE(has_short_launches(microseconds(1), false));
 }
 
 }  // namespace

@@ -42,18 +42,13 @@ inline dro::EdgeTable random_table(Random& random, const Dim3& master, const Dim
   switch (pick(random, 0, 3)) {
     case 0:
       return all_table(master, slave);
-    case 1: {
-      dro::EdgeTable table = all_table(master, slave);
-      table.master_box = random_box(random, master);
-      table.slave_box = random_box(random, slave);
-      return table;
-    }
+    case 1:
+      return make_table(master, slave,
+                        dro::AllEdges{{random_box(random, master), random_box(random, slave)}});
     case 2: {
-      dro::EdgeTable table = cross_table(slave);
-      table.master_grid = master;
-      table.master_box = random_box(random, master);
-      table.slave_box = random_box(random, slave);
-      return table;
+      auto edges = std::get<dro::NeighbourEdges>(cross_table(slave).form);
+      edges.boxes = {random_box(random, master), random_box(random, slave)};
+      return make_table(master, slave, std::move(edges));
     }
     default:
       return random_ranges(random, master, slave);
@@ -62,18 +57,17 @@ inline dro::EdgeTable random_table(Random& random, const Dim3& master, const Dim
 
 // shuffle_tasks() puts the tasks into a random topological order: again and again any task whose
 // masters are in.
-inline void shuffle_tasks(Random& random, Window& window) {
-  std::vector<Task> left = window.tasks;
-  std::vector<bool> placed(window.flag_count, false);
-  window.tasks.clear();
+inline void shuffle_tasks(Random& random, schedule::Plan& plan) {
+  std::vector<schedule::Task> left = plan.tasks;
+  std::vector<bool> placed(plan.flag_count, false);
+  plan.tasks.clear();
   while (!left.empty()) {
     std::swap(left[pick(random, 0, static_cast<uint32_t>(left.size()) - 1)], left.back());
-    const Task task = left.back();
-    const LaunchSlot& slot = window.slots[task.slot];
+    const schedule::Task task = left.back();
+    const schedule::LaunchTasks& launch = plan.launches[task.launch];
     bool ready = true;
-    for (uint32_t i = 0; i < slot.dependence_count; ++i) {
-      const SlotDependence& d = window.dependences[slot.first_dependence + i];
-      const LaunchSlot& master = window.slots[d.master_slot];
+    for (const schedule::Dependence& d : plan.dependences_of(launch)) {
+      const schedule::LaunchTasks& master = plan.launches[d.master];
       dro::for_each_master_range(
           *d.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
             for (uint32_t b = first; b <= last; ++b) {
@@ -83,19 +77,19 @@ inline void shuffle_tasks(Random& random, Window& window) {
     }
     if (!ready) continue;
     left.pop_back();
-    placed[slot.first_flag + task.first_block / slot.blocks_per_task] = true;
-    window.tasks.push_back(task);
+    placed[launch.first_flag + task.first_block / launch.blocks_per_task] = true;
+    plan.tasks.push_back(task);
   }
 }
 
-// spread_over_lanes() deals the tasks out at random, some lanes perhaps getting none.
-inline void spread_over_lanes(Random& random, Window& window, uint32_t lanes) {
-  std::vector<std::vector<uint32_t>> tickets(lanes);
-  for (uint32_t ticket = 0; ticket < window.tasks.size(); ++ticket)
-    tickets[pick(random, 0, lanes - 1)].push_back(ticket);
-  for (const auto& lane : tickets) {
-    window.lane_tasks.insert(window.lane_tasks.end(), lane.begin(), lane.end());
-    window.lane_ends.push_back(static_cast<uint32_t>(window.lane_tasks.size()));
+// spread_over_workers() deals the tasks out at random, some queues perhaps getting none.
+inline void spread_over_workers(Random& random, schedule::Plan& plan, uint32_t queues) {
+  std::vector<std::vector<uint32_t>> tickets(queues);
+  for (uint32_t ticket = 0; ticket < plan.tasks.size(); ++ticket)
+    tickets[pick(random, 0, queues - 1)].push_back(ticket);
+  for (const auto& queue : tickets) {
+    plan.queue_tickets.insert(plan.queue_tickets.end(), queue.begin(), queue.end());
+    plan.queue_ends.push_back(static_cast<uint32_t>(plan.queue_tickets.size()));
   }
 }
 

@@ -2,13 +2,15 @@
 #include "megakernel/random_windows.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "megakernel/host/host_executor.hpp"
-#include "megakernel/validate.hpp"
+#include "schedule/validate.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -17,9 +19,8 @@ using testing::pick;
 using testing::Random;
 using testing::random_table;
 using testing::shuffle_tasks;
-using testing::spread_over_lanes;
+using testing::spread_over_workers;
 using testing::WindowBuilder;
-using testing::workers;
 
 // BlockChecks is what the blocks of one window record and check.
 struct BlockChecks {
@@ -29,6 +30,8 @@ struct BlockChecks {
   };
   std::vector<Launch> launches;
   std::atomic<uint32_t> too_early{0};
+  std::atomic<uint32_t> begun{0};
+  Starvation* starvation = nullptr;  // not null: told to leave one worker in the fourth block
 
   void run(uint32_t slot, uint32_t block) {
     for (const auto& [master, table] : launches[slot].masters) {
@@ -54,6 +57,7 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
     const Dim3 grid{pick(random, 1, 5), pick(random, 1, 4), pick(random, 1, 2)};
     const uint32_t delays = pick(random, 2, 40);
     builder.add_launch(grid, pick(random, 1, 7), [&checks, slot, delays](uint32_t block, void*) {
+      if (checks.starvation != nullptr && checks.begun++ == 3) checks.starvation->starve();
       delay((block * 7 + slot) % delays);
       checks.run(slot, block);
     });
@@ -65,60 +69,66 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
   }
   checks.launches.resize(launches);
   for (uint32_t slot = 0; slot < launches; ++slot) {
-    const LaunchSlot& launch = builder.window.slots[slot];
+    const schedule::LaunchTasks& launch = builder.plan.launches[slot];
     checks.launches[slot].runs = std::make_unique<std::atomic<uint32_t>[]>(launch.block_count);
-    for (uint32_t i = 0; i < launch.dependence_count; ++i) {
-      const SlotDependence& d = builder.window.dependences[launch.first_dependence + i];
-      checks.launches[slot].masters.emplace_back(d.master_slot, d.edges);
-    }
+    for (const schedule::Dependence& d : builder.plan.dependences_of(launch))
+      checks.launches[slot].masters.emplace_back(d.master, d.edges);
   }
 }
 
-void run_random_windows(const HostExecutor::Config& config, uint32_t windows, uint32_t seed) {
+void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
+                        Starvation* starvation = nullptr) {
   Random random(seed);
-  HostExecutor executor(config);
+  HostExecutor executor(workers, starvation);
   for (uint32_t i = 0; i < windows; ++i) {
     WindowBuilder builder;
     BlockChecks checks;
+    checks.starvation = starvation;
     add_launches(random, builder, checks);
     builder.add_tasks_in_launch_order();
-    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder.window);
-    // More lanes than workers too: nobody's own lane is everybody's.
+    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder.plan);
+    // More queues than workers too: nobody's own queue is everybody's.
     if (pick(random, 0, 1) != 0)
-      spread_over_lanes(random, builder.window, pick(random, 1, config.workers + 2));
-    const Status valid = validate(builder.window);
+      spread_over_workers(random, builder.plan, pick(random, 1, executor.workers() + 2));
+    const Status valid = schedule::validate(builder.plan);
     ASSERT_TRUE(valid) << "window " << i << ": " << valid.error().line();
     executor.run(builder.window);
     ASSERT_EQ(checks.too_early.load(), 0U) << "window " << i;
     for (size_t slot = 0; slot < checks.launches.size(); ++slot) {
-      for (uint32_t block = 0; block < builder.window.slots[slot].block_count; ++block) {
+      for (uint32_t block = 0; block < builder.plan.launches[slot].block_count; ++block) {
         ASSERT_EQ(checks.launches[slot].runs[block].load(), 1U) << "window " << i;
       }
     }
   }
 }
 
-// Together 2800 windows; each executor goes on with its flags from one window to the next.
+// Together 3200 windows; each executor goes on with its flags from one window to the next.
 TEST(RandomWindows, OneWorker) {
-  run_random_windows(workers(1), 400, 1);
+  run_random_windows(1, 400, 1);
 }
 TEST(RandomWindows, TwoWorkers) {
-  run_random_windows(workers(2), 800, 2);
+  run_random_windows(2, 800, 2);
 }
 TEST(RandomWindows, FourWorkers) {
-  run_random_windows(workers(4), 800, 3);
-}
-TEST(RandomWindows, FourWorkersOfWhomThreeLeave) {
-  run_random_windows(workers(4).set_alone_from_ticket(3), 400, 4);
+  run_random_windows(4, 800, 3);
 }
 
-// In the first window, where that is in lanes, the other is called after the first task.
+// A few tasks later they are called again.
+TEST(RandomWindows, FourWorkersOfWhomThreeLeave) {
+  Starvation::Time now;
+  Starvation starvation([&] { return now += std::chrono::milliseconds(5); }, [] { return false; });
+  run_random_windows(4, 800, 4, &starvation);
+}
+
+// In the first window, after its first tasks.
 TEST(RandomWindows, TwoWorkersOfWhomOneIsCalledLater) {
-  const auto always = [](uint32_t) { return true; };
-  const HostExecutor::Config config =
-      workers(2).set_others_want_processors(always).set_most_held_back({});
-  for (uint32_t seed = 5; seed < 25; ++seed)
-    run_random_windows(config, 20, seed);
+  for (uint32_t seed = 5; seed < 25; ++seed) {
+    Starvation::Time now;
+    bool is_crowded = true;
+    Starvation starvation([&] { return now += std::chrono::milliseconds(1); },
+                          [&] { return std::exchange(is_crowded, false); });
+    run_random_windows(2, 20, seed, &starvation);
+  }
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/host/host_executor.hpp"
-#include "megakernel/validate.hpp"
 #include "megakernel/window_builder.hpp"
+#include "schedule/validate.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -59,15 +59,15 @@ class Field {
 };
 
 // The skewed order of a stencil chain: step t stands `distance` tasks behind step t - 1.
-void add_tasks_skewed(Window& window, uint32_t distance) {
-  const LaunchSlot& shape = window.slots.front();
+void add_tasks_skewed(schedule::Plan& plan, uint32_t distance) {
+  const schedule::LaunchTasks& shape = plan.launches.front();
   const uint32_t tasks = (shape.block_count + shape.blocks_per_task - 1) / shape.blocks_per_task;
-  const auto steps = static_cast<uint32_t>(window.slots.size());
+  const auto steps = static_cast<uint32_t>(plan.launches.size());
   for (uint32_t wave = 0; wave < tasks + distance * (steps - 1); ++wave) {
     for (uint32_t step = 0; step < steps; ++step) {
       if (wave < step * distance || wave - step * distance >= tasks) continue;
       const uint32_t first = (wave - step * distance) * shape.blocks_per_task;
-      window.tasks.push_back(
+      plan.tasks.push_back(
           {step, first, std::min(shape.blocks_per_task, shape.block_count - first)});
     }
   }
@@ -90,13 +90,13 @@ void expect_sequential_answer(const Case& c, bool skewed) {
     if (step > 0) builder.depend(step - 1, cross_table(grid));
   }
   if (skewed) {
-    add_tasks_skewed(builder.window, (c.grid_x + 1) / c.blocks_per_task + 2);
+    add_tasks_skewed(builder.plan, (c.grid_x + 1) / c.blocks_per_task + 2);
   } else {
     builder.add_tasks_in_launch_order();
   }
-  const Status valid = validate(builder.window);
+  const Status valid = schedule::validate(builder.plan);
   ASSERT_TRUE(valid) << valid.error().line();
-  HostExecutor executor(HostExecutor::Config{}.set_workers(c.workers));
+  HostExecutor executor(c.workers);
   executor.run(builder.window);
   EXPECT_EQ(field.buffer(0), expected.buffer(0));
   EXPECT_EQ(field.buffer(1), expected.buffer(1));

@@ -68,6 +68,12 @@ TEST(TaskBody, RefusesWhatATaskDoesNotHave) {
   }
 }
 
+TEST(TaskBody, RefusesExchangesOfLanesThatAreNotNamed) {
+  EXPECT_FALSE(testing::rewrite_statements("vote.any.pred %p1, %p2;", testing::whole_warps));
+  EXPECT_TRUE(
+      testing::rewrite_statements("vote.sync.any.pred %p1, %p2, -1;", testing::whole_warps));
+}
+
 TEST(TaskBody, RefusesMatricesWhereTheBlockFillsNoWholeWarps) {
   const std::string load = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r4];";
   EXPECT_TRUE(rewrite(load, whole_warps));

@@ -31,6 +31,11 @@ TEST(WarpExchanges, NameNoEndedLaneWhereAllComeToThem) {
   EXPECT_FALSE(meets_lanes(shuffle + "setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;"));
 }
 
+// Of the lanes that meet at elect one alone has a true predicate.
+TEST(WarpExchanges, MayNameTheLaneThatWasElectedAndEnds) {
+  EXPECT_TRUE(meets_lanes("elect.sync %r3|%p1, -1;\n@%p1 ret;\n" + shuffle));
+}
+
 // What a register holds later, where lanes have parted, says nothing of what it held before.
 TEST(WarpExchanges, AreKnownWhereRegistersAreUsedAgain) {
   const std::string rounds =

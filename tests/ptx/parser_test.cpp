@@ -71,7 +71,7 @@ TEST(Parser, SplitsOpcodeModifiersAndOperands) {
   ASSERT_TRUE(load.guard);
   EXPECT_EQ(load.guard->predicate, "p");
   EXPECT_TRUE(load.guard->negated);
-  EXPECT_EQ(load.opcode, "ld");
+  EXPECT_EQ(load.opcode, Opcode::ld);
   EXPECT_THAT(load.modifiers, ElementsAre("global", "L1::no_allocate", "v2", "f32"));
   EXPECT_TRUE(load.has_modifier("v2"));
   EXPECT_FALSE(load.has_modifier("v4"));
@@ -169,7 +169,7 @@ TEST(Parser, KeepsDirectivesAsTokens) {
   EXPECT_EQ(std::get<Label>(statements.at(1)).name, "L");
   EXPECT_THAT(std::get<Directive>(statements.at(2)).arguments, ElementsAre("a", "b"));
   EXPECT_EQ(std::get<Directive>(statements.at(3)).arguments.size(), 13u);
-  EXPECT_EQ(std::get<Instruction>(statements.at(4)).opcode, "ret");
+  EXPECT_EQ(std::get<Instruction>(statements.at(4)).opcode, Opcode::ret);
   Module kernel = with_items(".visible .entry k () .maxntid 256, 1, 1 .minnctapersm 2 { ret; }");
   const auto& attributes = kernel.kernels().at(0)->attributes;
   EXPECT_EQ(attributes.at(0).name, "maxntid");
@@ -197,8 +197,8 @@ TEST(Parser, ReadsTheStencilAsTheCompilerWroteIt) {
   for (const Statement& statement : kernel->body.statements) {
     const auto* instruction = std::get_if<Instruction>(&statement);
     if (!instruction || !instruction->has_modifier("global")) continue;
-    loads += instruction->opcode == "ld";
-    stores += instruction->opcode == "st";
+    loads += instruction->opcode == Opcode::ld;
+    stores += instruction->opcode == Opcode::st;
   }
   EXPECT_EQ(loads, 5);
   EXPECT_EQ(stores, 1);

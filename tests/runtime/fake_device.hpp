@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/arguments.hpp"
 #include "runtime/device.hpp"
 #include "runtime/fake_kernels.hpp"
+#include "runtime/launch/arguments.hpp"
 
 namespace sluice::runtime::testing {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "hostcuda/block_abi.h"
-#include "runtime/kernel_model.hpp"
+#include "runtime/code/kernel_model.hpp"
 
 namespace sluice::runtime::testing {
 

@@ -73,7 +73,7 @@ class RuntimeTest : public ::testing::Test {
  protected:
   // start() makes the runtime; every kernel is loaded and found.
   void start(Config config = Config{}) {
-    if (config.workers == 0) config.set_workers(2);
+    if (config.workers == 0) config.workers = 2;
     auto made = Runtime::create(config, device, kernels.maker());
     ASSERT_TRUE(made) << made.error().line();
     runtime = std::move(*made);

@@ -11,38 +11,26 @@ namespace sluice::tools::testing {
 
 // one_to_one() leads from block i to block i.
 inline dro::EdgeTable one_to_one(uint32_t blocks) {
-  dro::EdgeTable table;
-  table.form = dro::EdgeForm::neighbours;
-  table.master_grid = table.slave_grid = {blocks, 1, 1};
-  table.master_box = table.slave_box = {0, 0, 0, blocks - 1, 0, 0};
-  table.offsets = {{0, 0, 0}};
-  table.edge_count = blocks;
-  return table;
+  const Dim3 grid = {blocks, 1, 1};
+  const auto box = dro::BlockBox::of_grid(grid);
+  return make_table(grid, grid, dro::NeighbourEdges{{box, box}, {{0, 0, 0}}});
 }
 
 inline dro::EdgeTable all(uint32_t masters, uint32_t slaves) {
-  dro::EdgeTable table;
-  table.form = dro::EdgeForm::all;
-  table.master_grid = {masters, 1, 1};
-  table.slave_grid = {slaves, 1, 1};
-  table.master_box = {0, 0, 0, masters - 1, 0, 0};
-  table.slave_box = {0, 0, 0, slaves - 1, 0, 0};
-  table.edge_count = uint64_t{masters} * slaves;
-  return table;
+  const Dim3 from = {masters, 1, 1}, to = {slaves, 1, 1};
+  return make_table(from, to,
+                    dro::AllEdges{{dro::BlockBox::of_grid(from), dro::BlockBox::of_grid(to)}});
 }
 
 // ranges() takes for each slave block its one range of masters.
 inline dro::EdgeTable ranges(uint32_t masters, const std::vector<dro::BlockRange>& of_slave) {
-  dro::EdgeTable table;
-  table.form = dro::EdgeForm::ranges;
-  table.master_grid = {masters, 1, 1};
-  table.slave_grid = {static_cast<uint32_t>(of_slave.size()), 1, 1};
+  dro::RangeEdges edges{{0}, {}};
   for (const dro::BlockRange& range : of_slave) {
-    table.rows.push_back(static_cast<uint32_t>(table.ranges.size()));
-    if (range.first <= range.last) table.ranges.push_back(range);
+    if (range.first <= range.last) edges.add(range);
+    edges.end_row();
   }
-  table.rows.push_back(static_cast<uint32_t>(table.ranges.size()));
-  return table;
+  return make_table({masters, 1, 1}, {static_cast<uint32_t>(of_slave.size()), 1, 1},
+                    std::move(edges));
 }
 
 class HandwrittenRun {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/symbolic_footprint.hpp"
+#include "analysis/shape/symbolic_footprint.hpp"
 #include "comparison.hpp"
 #include "generator.hpp"
 #include "ptx/parser.hpp"

@@ -9,11 +9,14 @@ namespace {
 
 constexpr size_t capacity = 64 << 20;
 
-TEST(AllocationTable, AlignsSmallAndLargeAllocations) {
+TEST(AllocationTable, AlignsEveryKindToTheGranulesOfADriver) {
   AllocationTable table(capacity);
-  EXPECT_EQ(*table.allocate(MemoryKind::device, 1, 0, nullptr) % 256, 0u);
-  EXPECT_EQ(*table.allocate(MemoryKind::device, 5000, 0, nullptr) % 4096, 0u);
-  EXPECT_EQ(*table.allocate(MemoryKind::device, 5 << 20, 0, nullptr) % (2 << 20), 0u);
+  for (const MemoryKind kind :
+       {MemoryKind::device, MemoryKind::managed, MemoryKind::array, MemoryKind::host}) {
+    for (const size_t bytes : {1, 511, 513, 5000, 1 << 20}) {
+      EXPECT_EQ(*table.allocate(kind, bytes, 0, nullptr) % 512, 0u) << bytes;
+    }
+  }
 }
 
 TEST(AllocationTable, FindsTheAllocationOfEveryAddressInIt) {

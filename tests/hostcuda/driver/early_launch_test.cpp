@@ -94,7 +94,7 @@ TEST(UnsupportedFunctions, AreThereAndSaySo) {
   ASSERT_NE(library, nullptr);
   for (const char* name : {
 #define SLUICE_UNSUPPORTED(name) #name,
-#include "hostcuda/driver/api/unsupported.def"
+#include "unsupported.def"
 #undef SLUICE_UNSUPPORTED
        }) {
     auto* function = reinterpret_cast<CUresult (*)()>(dlsym(library, name));

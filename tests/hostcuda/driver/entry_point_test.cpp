@@ -96,6 +96,10 @@ TEST(EntryPoints, TheKindOfDefaultStreamPicksTheForm) {
             exported("cuLaunchKernel"));
   EXPECT_EQ(ask("cuLaunchKernel", 13000, per_thread).function, exported("cuLaunchKernel_ptsz"));
   EXPECT_EQ(ask("cuMemcpyHtoD", 13000, per_thread).function, exported("cuMemcpyHtoD_v2_ptds"));
+  EXPECT_EQ(ask("cuStreamWaitValue32", 13000, per_thread).function,
+            exported("cuStreamWaitValue32_v2_ptsz"));
+  EXPECT_EQ(ask("cuStreamBatchMemOp", 13000, per_thread).function,
+            exported("cuStreamBatchMemOp_v2_ptsz"));
   EXPECT_EQ(ask("cuMemAlloc", 13000, per_thread).function, exported("cuMemAlloc_v2"));
   EXPECT_NE(exported("cuLaunchKernel_ptsz"), exported("cuLaunchKernel"));
 }

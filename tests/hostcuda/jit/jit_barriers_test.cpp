@@ -195,5 +195,22 @@ TEST_F(JitBarriers, KeepsLocalArraysOfEachThread) {
   }
 }
 
+TEST_F(JitBarriers, KeepsHowFarEachThreadCameInALoop) {
+  for (const int block : {4, 64}) {
+    std::vector<int> in = integers(9 * block, 100);
+    std::vector<int> stops(block);
+    for (int t = 0; t < block; ++t) {
+      stops[t] = t + (1 + t % 7) * block;
+      in[stops[t]] = -1 - t;
+    }
+    std::vector<int> expected(block);
+    for (int t = 0; t < block; ++t)
+      expected[t] = stops[t] - 1 - (t + 1) % block;
+    std::vector<int> out(block);
+    kernels.run("search", {1}, {static_cast<uint32_t>(block)}, 0, in.data(), out.data());
+    EXPECT_EQ(out, expected) << block << " threads";
+  }
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda

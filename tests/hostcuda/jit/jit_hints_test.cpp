@@ -66,6 +66,32 @@ TEST(JitHints, LanesReduceAndTellWhoIsThere) {
   }
 }
 
+// The forms of targets below sm_70: whoever is there takes part.
+TEST(JitHints, LanesExchangeWithoutNamingTheirMask) {
+  const std::vector<uint32_t> memory = run_text(
+      "shfl.bfly.b32 %r1|%p1, %r0, 1, 31;\nselp.u32 %r2, 100, 0, %p1;\nadd.u32 %r1, %r1, %r2;\n"
+      "st.global.u32 [%rd1], %r1;\nshfl.down.b32 %r1, %r0, 4, 31;\n"
+      "st.global.u32 [%rd1+128], %r1;\nsetp.lt.u32 %p2, %r0, 5;\n"
+      "vote.ballot.b32 %r3, %p2;\nst.global.u32 [%rd1+256], %r3;\nvote.any.pred %p3, !%p2;\n"
+      "selp.u32 %r4, 1, 0, %p3;\nst.global.u32 [%rd1+384], %r4;\n",
+      32);
+  for (uint32_t i = 0; i < 32; ++i) {
+    ASSERT_EQ(memory[i], (i ^ 1) + 100);
+    ASSERT_EQ(memory[32 + i], i < 28 ? i + 4 : i);
+    ASSERT_EQ(memory[64 + i], 31U);
+    ASSERT_EQ(memory[96 + i], 1U);
+  }
+}
+
+TEST(JitHints, VariablesOfAFunctionOutliveIt) {
+  const std::vector<uint32_t> memory = run_text(
+      ".global .u32 calls = 40;\n.const .u32 table[2] = {7, 9};\n"
+      "atom.global.add.u32 %r1, [calls], 1;\nld.const.u32 %r2, [table+4];\n"
+      "add.u32 %r1, %r1, %r2;\nst.global.u32 [%rd1], %r1;\n",
+      1);
+  EXPECT_EQ(memory[0], 49U);
+}
+
 TEST(JitHints, GenericAddressesTellTheirSpace) {
   const std::vector<uint32_t> memory = run_text(
       "mov.u64 %rd3, pool;\ncvta.shared.u64 %rd4, %rd3;\n"

@@ -96,6 +96,76 @@ TEST_P(JitLockstep, RunsLoopsWithinLoops) {
   EXPECT_EQ(numbers, expected);
 }
 
+void expect_plus_one(Kernels& kernels, uint32_t block, int width, int count) {
+  const std::vector<float> in = numbers(count + 1);
+  std::vector<float> expected(count + 1, -1.0f);
+  for (int i = 0; i < count; ++i)
+    expected[i] = in[i] + 1;
+  std::vector<float> out(count + 1, -1.0f);
+  kernels.run("nested", {1}, {block}, 0, in.data(), out.data(), width, count);
+  EXPECT_EQ(out, expected) << count << " numbers of width " << width;
+}
+
+TEST_P(JitLockstep, FinishesAnInnerLoopBeforeTheOuterEnds) {
+  const int threads = static_cast<int>(block);
+  for (const int width : {1, threads - 1, threads}) {
+    expect_plus_one(kernels, block, width, 3 * width);
+    expect_plus_one(kernels, block, width, 5 * width - 1);
+    expect_plus_one(kernels, block, width, 0);
+  }
+}
+
+// Where threads came to the inner loop again, some never left it once.
+TEST_P(JitLockstep, ComesToAnInnerLoopAgainFromWhereTheOuterStands) {
+  const int threads = static_cast<int>(block);
+  for (const int width : {2 * threads, 2 * threads + 3, 6 * threads})
+    expect_plus_one(kernels, block, width, 3 * width);
+}
+
+TEST_P(JitLockstep, RunsInnerLoopsAsOftenAsEachThreadAsks) {
+  const int threads = static_cast<int>(block);
+  for (const int width : {1, threads, 2 * threads + 3, 6 * threads}) {
+    const int count = 3 * width + 1;
+    std::vector<int> in(count);
+    for (int i = 0; i < count; ++i)
+      in[i] = i * 7919 % 1013;
+    std::vector<int> expected(count + block, 1);
+    for (uint32_t t = 0; t < block; ++t) {
+      int sum = 0;
+      for (int i = static_cast<int>(t); i < width; i += static_cast<int>(block)) {
+        for (int round = 0; round < in[i] % 4; ++round) {
+          int last = 0;
+          for (int n = i; n < count; n += width) {
+            last = in[n] + round;
+            expected[n] = expected[n] * 3 + last;
+          }
+          sum = sum * 5 + last;
+        }
+      }
+      expected[count + t] = sum;
+    }
+    std::vector<int> out(count + block, 1);
+    kernels.run("nested_thrice", {1}, {block}, 0, in.data(), out.data(), width, count);
+    EXPECT_EQ(out, expected) << "width " << width;
+  }
+}
+
+TEST_P(JitLockstep, KnowsWhereEachThreadStoodInItsLastRound) {
+  const int threads = static_cast<int>(block);
+  const int count = 5 * threads + threads / 2;
+  std::vector<int> in(count);
+  for (int i = 0; i < count; ++i)
+    in[i] = i * 7919 % 1013;
+  std::vector<int> expected(2 * block);
+  for (int i = 0; i < count; ++i) {
+    expected[2 * (i % threads)] = i;
+    expected[2 * (i % threads) + 1] += in[i];
+  }
+  std::vector<int> out(2 * block, -1);
+  kernels.run("last_round", {1}, {block}, 0, in.data(), out.data(), count);
+  EXPECT_EQ(out, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u),
                          [](const auto& test) { return std::to_string(test.param) + "Threads"; });
 

@@ -1,0 +1,206 @@
+#include "analysis/polly/block_relation.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/options.h>
+
+#include "analysis/polly/translate_folding.hpp"
+#include "base/assert.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+// About a tenth of a second; operations are counted, so the answer is the same on every machine.
+constexpr unsigned long operation_budget = 300'000;
+// Each check of a coalesced relation, and all that may follow one which took more. An operation on
+// existentially quantified variables with large coefficients takes up to fifty times as long as
+// others.
+constexpr unsigned long check_budget = 16'000;
+constexpr unsigned long hard_budget = 16'000;
+
+thread_local OperationBudget* current_budget = nullptr;
+
+std::string taken(char* text) {
+  std::string result = text != nullptr ? text : "";
+  std::free(text);
+  return result;
+}
+
+// piecewise_text() is { piece; piece ... } with the parameters before it.
+std::string piecewise_text(const isl::map& map) {
+  std::string all;
+  map.foreach_basic_map([&](const isl::basic_map& piece) {
+    const std::string text = taken(isl_basic_map_to_str(piece.get()));
+    all =
+        all.empty() ? text : all.substr(0, all.size() - 2) + ";" + text.substr(text.find('{') + 1);
+    return isl::stat::ok();
+  });
+  return all;
+}
+
+// text_of() prints outside the budget, since isl's printer does not survive its end. It looks for
+// what the pieces have in common, which where isl finds the numbers hard is left out.
+std::string text_of(const isl::map& map, bool is_hard) {
+  isl_ctx* context = map.ctx().get();
+  const unsigned long most = isl_ctx_get_max_operations(context);
+  isl_ctx_set_max_operations(context, 0);
+  std::string text = is_hard ? piecewise_text(map) : taken(isl_map_to_str(map.get()));
+  isl_ctx_set_max_operations(context, most);
+  return text;
+}
+
+// Union collects the touches of one kind through one slot.
+struct Union {
+  isl::map relation;
+  Precision precision = Precision::exact;
+  std::string reason;
+  bool over_budget = false;
+
+  void widen(Precision to, const std::string& why) {
+    if (to > precision) {
+      precision = to;
+      reason = why;
+    }
+  }
+  void add(const isl::map& bytes) {
+    if (bytes.is_null()) return;
+    relation = relation.is_null() ? bytes : relation.unite(bytes);
+    over_budget = over_budget || relation.is_null();
+  }
+  // finish() is nothing where the budget was spent.
+  std::optional<Access> finish() {
+    Access access{{}, precision, reason};
+    if (precision == Precision::whole_buffer) return access;
+    if (over_budget) return std::nullopt;
+    if (relation.is_null()) return access;
+    relation = fold_translates(coalesced(relation));
+    const isl_bool empty = isl_map_is_empty(relation.get());
+    if (empty == isl_bool_error) return std::nullopt;
+    if (empty == isl_bool_true) return Access{};
+    access.relation = text_of(relation, current_budget != nullptr && current_budget->is_hard());
+    if (access.relation.empty()) return std::nullopt;
+    return access;
+  }
+};
+
+struct Argument {
+  Union reads, may_writes, must_writes;
+
+  void add(const Touch& touch, const PlacedTouch& placed) {
+    const bool whole = placed.bytes.is_null();
+    const Precision place = whole                ? Precision::whole_buffer
+                            : placed.exact_place ? Precision::exact
+                                                 : Precision::bounded;
+    if (touch.reads) {
+      reads.add(placed.bytes);
+      // What is read under a condition on data may also not be read.
+      reads.widen(placed.certain ? place : std::max(place, Precision::bounded), placed.reason);
+    }
+    if (!touch.writes) return;
+    if (placed.exact_place && placed.certain && !touch.may_only) {
+      must_writes.add(placed.bytes);
+    } else {
+      may_writes.add(placed.bytes);
+      may_writes.widen(place, placed.reason);
+    }
+  }
+};
+
+}  // namespace
+
+isl::set blocks_of(isl::ctx context, const ShapeFamily& family) {
+  std::string parameters, constraints;
+  for (const SymbolicNumber& symbol : family.symbols) {
+    const std::string name = symbol_name(symbol.number);
+    parameters += (parameters.empty() ? "" : ", ") + name;
+    constraints += fmt::format(" and {} <= {} <= {}", symbol.low, name, symbol.high);
+  }
+  const auto extent = [&](unsigned dimension) {
+    const auto symbol = family.grid_symbol(dimension);
+    return symbol ? symbol_name(family.symbols[*symbol].number)
+                  : std::to_string(family.largest_grid(dimension));
+  };
+  return isl::set(
+      context,
+      fmt::format("[{}] -> {{ B[x, y, z] : 0 <= x < {} and 0 <= y < {} and 0 <= z < {}{} }}",
+                  parameters, extent(0), extent(1), extent(2), constraints));
+}
+
+isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
+                      const std::vector<ByteSpan>& spans, const ShapeFamily& family) {
+  const std::string place = fmt::format("{}x + {}y + {}z", slope[0], slope[1], slope[2]);
+  std::string text;
+  for (const ByteSpan& span : spans) {
+    text += fmt::format("{} B[x, y, z] -> A[o] : {} + {} <= o < {} + {}", text.empty() ? "" : ";",
+                        place, span.first, place, span.end);
+  }
+  const isl::map map(context, "{" + text + " }");
+  return map.intersect_domain(blocks_of(context, family));
+}
+
+std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
+                                                       const std::vector<PlacedTouch>& touches) {
+  std::vector<Argument> arguments(form.signature.pointers.size());
+  for (const PlacedTouch& placed : touches) {
+    const Touch& touch = form.touches[placed.touch];
+    arguments[touch.slot].add(touch, placed);
+  }
+  std::vector<ArgumentFootprint> footprints;
+  for (Argument& argument : arguments) {
+    auto reads = argument.reads.finish();
+    auto may_writes = argument.may_writes.finish();
+    auto must_writes = argument.must_writes.finish();
+    if (!reads || !may_writes || !must_writes) return std::nullopt;
+    footprints.push_back({std::move(*reads), std::move(*may_writes), std::move(*must_writes)});
+  }
+  return footprints;
+}
+
+bool holds_within_budget(isl::ctx context, const std::function<bool()>& check) {
+  OperationBudget* budget = current_budget;
+  if (budget == nullptr || budget->context_.get() != context.get()) {
+    isl_ctx* const counting = context.get();
+    const int on_error = isl_options_get_on_error(counting);
+    isl_options_set_on_error(counting, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_reset_operations(counting);
+    isl_ctx_set_max_operations(counting, check_budget);
+    const bool is_held = check() && isl_ctx_last_error(counting) == isl_error_none;
+    isl_ctx_set_max_operations(counting, 0);
+    isl_ctx_reset_error(counting);
+    isl_options_set_on_error(counting, on_error);
+    return is_held;
+  }
+  if (budget->is_hard_ || isl_ctx_last_error(context.get()) != isl_error_none) return false;
+  budget->allow(check_budget);
+  const bool holds = check();
+  if (isl_ctx_last_error(context.get()) != isl_error_none) {
+    isl_ctx_reset_error(context.get());
+    budget->is_hard_ = true;
+  }
+  budget->allow(budget->is_hard_ ? hard_budget : operation_budget);
+  return holds && !budget->is_hard_;
+}
+
+OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
+  SLUICE_ASSERT(current_budget == nullptr);
+  current_budget = this;
+  isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
+  isl_options_set_coalesce_bounded_wrapping(context_.get(), 0);
+  allow(operation_budget);
+}
+
+OperationBudget::~OperationBudget() {
+  current_budget = nullptr;
+  allow(0);
+  isl_ctx_reset_error(context_.get());
+}
+
+void OperationBudget::allow(unsigned long operations) {
+  isl_ctx_reset_operations(context_.get());
+  isl_ctx_set_max_operations(context_.get(), operations);
+}
+
+}  // namespace sluice::analysis

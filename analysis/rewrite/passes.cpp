@@ -1,0 +1,227 @@
+#include "analysis/rewrite/passes.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include <llvm/Analysis/RegionInfo.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <polly/ScopDetection.h>
+#include <polly/ScopDetectionDiagnostic.h>
+#include <polly/ScopInfo.h>
+
+#include "analysis/rewrite/choices.hpp"
+#include "analysis/rewrite/divisions.hpp"
+#include "analysis/rewrite/isl_allowance.hpp"
+#include "analysis/rewrite/legibility.hpp"
+#include "analysis/rewrite/region_exits.hpp"
+#include "base/assert.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+using namespace llvm;
+
+// The largest models that are built take 378,000 allocations and 930,000 numbers, and a tenth of a
+// second.
+constexpr IslAllowance allowance_of_a_model = {.allocations = 400'000, .numbers = 2'000'000};
+
+// Polly's switches are options of the command line; they are set once, without parsing one.
+void set_polly_options() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    static constexpr const char* on[] = {
+        "polly-process-unprofitable",  "polly-detect-full-functions",
+        "polly-allow-nonaffine",       "polly-allow-nonaffine-branches",
+        "polly-allow-nonaffine-loops", "polly-allow-differing-element-types",
+        "polly-detect-track-failures"};
+    // Error blocks would hide the accesses of blocks that trap; delinearisation, run-time alias
+    // checks and hoisted loads add assumptions; an error in isl must not end the process.
+    static constexpr const char* off[] = {
+        "polly-allow-error-blocks", "polly-delinearize", "polly-use-runtime-alias-checks",
+        "polly-invariant-load-hoisting", "polly-on-isl-error-abort"};
+    auto& options = cl::getRegisteredOptions();
+    const auto set = [&](const char* name, const char* value) {
+      const auto found = options.find(name);
+      SLUICE_ASSERT(found != options.end());
+      found->second->addOccurrence(0, name, value);
+    };
+    for (const char* name : on)
+      set(name, "true");
+    for (const char* name : off)
+      set(name, "false");
+    set("polly-stmt-granularity", "bb");
+    // isl 0.25's bounded wrapping was seen to add points to a union of sets with divisions.
+    set("polly-isl-arg", "--no-coalesce-bounded-wrapping");
+  });
+}
+
+// remove_unreachable_ends() lets blocks that end in `unreachable` return: Polly takes no other end,
+// and a way that is never gone may be looked at all the same.
+void remove_unreachable_ends(Function& function) {
+  for (BasicBlock& block : function) {
+    if (!isa<UnreachableInst>(block.getTerminator())) continue;
+    block.getTerminator()->eraseFromParent();
+    ReturnInst::Create(function.getContext(), &block);
+  }
+}
+
+}  // namespace
+
+std::string inline_calls(llvm::Function& kernel) {
+  constexpr unsigned most_calls = 1000;
+  constexpr unsigned most_instructions = 30'000;
+  unsigned inlined = 0;
+  while (true) {
+    std::vector<CallBase*> calls;
+    for (Instruction& instruction : instructions(kernel)) {
+      auto* call = dyn_cast<CallBase>(&instruction);
+      const Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+      if (callee != nullptr && !callee->isDeclaration() && callee != &kernel) calls.push_back(call);
+    }
+    if (calls.empty()) return {};
+    unsigned size = kernel.getInstructionCount();
+    for (CallBase* call : calls) {
+      size += call->getCalledFunction()->getInstructionCount();
+      InlineFunctionInfo information;
+      if (size > most_instructions || ++inlined > most_calls ||
+          !InlineFunction(*call, information).isSuccess()) {
+        return "its functions call themselves, or are too long to look into";
+      }
+    }
+  }
+}
+
+struct Passes::Managers {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  FunctionPassManager reduction;
+  FunctionPassManager specialisation;
+  FunctionPassManager again;
+  FunctionPassManager canonical;
+};
+
+Passes::Passes() : managers_(std::make_unique<Managers>()) {
+  set_polly_options();
+  Managers& m = *managers_;
+  m.functions.registerPass([] { return polly::ScopAnalysis(); });
+  m.functions.registerPass([] { return polly::ScopInfoAnalysis(); });
+  PassBuilder builder;
+  builder.registerModuleAnalyses(m.modules);
+  builder.registerCGSCCAnalyses(m.components);
+  builder.registerFunctionAnalyses(m.functions);
+  builder.registerLoopAnalyses(m.loops);
+  builder.crossRegisterProxies(m.loops, m.functions, m.components, m.modules);
+
+  m.reduction.addPass(ADCEPass());
+  m.reduction.addPass(SimplifyCFGPass());
+  m.reduction.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  m.reduction.addPass(ADCEPass());
+  m.reduction.addPass(SimplifyCFGPass());
+
+  // No InstCombine: it folds pairs of comparisons and sums into masks and unsigned tricks that no
+  // affine model can read.
+  m.specialisation.addPass(InstSimplifyPass());
+  m.specialisation.addPass(SimplifyCFGPass());
+  m.specialisation.addPass(CorrelatedValuePropagationPass());
+  m.specialisation.addPass(InstSimplifyPass());
+  m.specialisation.addPass(SimplifyCFGPass());
+  m.specialisation.addPass(ADCEPass());
+  m.specialisation.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  m.specialisation.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  m.specialisation.addPass(SimplifyCFGPass());
+
+  m.again.addPass(InstSimplifyPass());
+  m.again.addPass(SimplifyCFGPass());
+  m.again.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  m.again.addPass(SimplifyCFGPass());
+
+  m.canonical.addPass(ADCEPass());
+  m.canonical.addPass(LoopSimplifyPass());
+  m.canonical.addPass(LCSSAPass());
+}
+
+Passes::~Passes() = default;
+
+void Passes::reduce(llvm::Function& function) {
+  function.addFnAttr(Attribute::MustProgress);
+  function.addFnAttr(Attribute::WillReturn);
+  function.addFnAttr(Attribute::NoUnwind);
+  managers_->reduction.run(function, managers_->functions);
+  clear();
+}
+
+void Passes::specialise(llvm::Function& function) {
+  managers_->specialisation.run(function, managers_->functions);
+  clear();
+  split_choices(function, scalar_evolution(function));
+  clear();
+  make_divisions_legible(function, scalar_evolution(function));
+  clear();
+  make_legible(function, scalar_evolution(function));
+  clear();
+  // What has become readable may decide a branch, and what is then left may read better still.
+  managers_->again.run(function, managers_->functions);
+  clear();
+  make_divisions_legible(function, scalar_evolution(function));
+  clear();
+  make_legible(function, scalar_evolution(function));
+  clear();
+  separate_region_exits(function);
+  managers_->canonical.run(function, managers_->functions);
+  clear();
+  remove_unreachable_ends(function);
+}
+
+polly::Scop* Passes::scop(llvm::Function& function) {
+  polly::ScopInfo* scops = nullptr;
+  gave_up_ = !run_within(allowance_of_a_model, [&] {
+    scops = &managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
+  });
+  if (gave_up_) {
+    clear();
+    return nullptr;
+  }
+  for (auto& [region, scop] : *scops) {
+    if (scop && region->isTopLevelRegion()) return scop.get();
+  }
+  return nullptr;
+}
+
+std::string Passes::refusal(llvm::Function& function) {
+  if (gave_up_) return "a model of the whole function takes too long, or meets an error of isl's";
+  auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
+  auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
+  const polly::RejectLog* log = detection.lookupRejectionLog(regions.getTopLevelRegion());
+  if (log == nullptr || !log->hasErrors()) return "no model of the whole function";
+  std::string text;
+  for (const auto& reason : *log)
+    text += (text.empty() ? "" : "; ") + reason->getMessage();
+  return text;
+}
+
+llvm::ScalarEvolution& Passes::scalar_evolution(llvm::Function& function) {
+  return managers_->functions.getResult<ScalarEvolutionAnalysis>(function);
+}
+
+void Passes::clear() {
+  managers_->loops.clear();
+  managers_->functions.clear();
+  managers_->components.clear();
+  managers_->modules.clear();
+}
+
+}  // namespace sluice::analysis

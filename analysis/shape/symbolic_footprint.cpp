@@ -1,0 +1,148 @@
+#include "analysis/shape/symbolic_footprint.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+#include <isl/ctx.h>
+#include <isl/isl-noexceptions.h>
+#include <isl/map.h>
+#include <isl/options.h>
+
+#include "analysis/polly/block_relation.hpp"
+#include "base/assert.hpp"
+
+namespace sluice::analysis {
+namespace {
+
+isl_stat free_context(isl_ctx* context) {
+  isl_ctx_free(context);
+  return isl_stat_ok;
+}
+
+isl_ctx* new_context() {
+  isl_ctx* context = isl_ctx_alloc();
+  isl_options_set_on_error(context, ISL_ON_ERROR_CONTINUE);
+  isl_options_set_coalesce_bounded_wrapping(context, 0);
+  return context;
+}
+
+isl::map parsed(isl_ctx* context, const Access& access) {
+  if (access.relation.empty()) return {};
+  const isl::map relation(isl::ctx(context), access.relation);
+  SLUICE_ASSERT(!relation.is_null());
+  return relation;
+}
+
+Access closed(const Access& access, const std::vector<Symbol>& symbols, isl_ctx* context) {
+  if (access.relation.empty()) return access;
+  isl_map* map = parsed(context, access).release();
+  for (const Symbol& symbol : symbols) {
+    const isl::id name = isl::manage(isl_id_alloc(context, symbol.name.c_str(), nullptr));
+    const int position = isl_map_find_dim_by_id(map, isl_dim_param, name.get());
+    if (position < 0) continue;
+    map = isl_map_fix_val(map, isl_dim_param, unsigned(position),
+                          isl_val_int_from_si(context, symbol.value));
+  }
+  map = isl_map_project_out(map, isl_dim_param, 0, unsigned(isl_map_dim(map, isl_dim_param)));
+  const isl::map fixed = coalesced(isl::manage(map));
+  SLUICE_ASSERT(!fixed.is_null());
+  if (fixed.is_empty().is_true()) return {};
+  Access result{{}, access.precision, access.reason};
+  char* text = isl_map_to_str(fixed.get());
+  SLUICE_ASSERT(text != nullptr);
+  result.relation = text;
+  std::free(text);
+  return result;
+}
+
+bool says_as_much(const Access& a, const Access& b) {
+  return a.present() == b.present() && a.precision == b.precision;
+}
+
+bool same_where_exact(const Access& a, const Access& b, isl_ctx* context) {
+  if (a.precision != Precision::exact || !a.present()) return true;
+  const isl::map first = parsed(context, a), second = parsed(context, b);
+  return holds_within_budget(first.ctx(), [&] { return first.is_equal(second).is_true(); });
+}
+
+// for_all_accesses() is true where `holds` is, for each access of one and that of the other.
+template <class Holds>
+bool for_all_accesses(const Footprint& a, const Footprint& b, Holds&& holds) {
+  for (size_t i = 0; i < a.arguments.size(); ++i) {
+    const ArgumentFootprint &first = a.arguments[i], &second = b.arguments[i];
+    if (!holds(first.reads, second.reads) || !holds(first.may_writes, second.may_writes) ||
+        !holds(first.must_writes, second.must_writes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+SymbolicFootprint::SymbolicFootprint(ShapeFamily family, const Footprint& footprint,
+                                     const std::vector<ParameterSlot>& scalars)
+    : family_(std::move(family)), source_(footprint) {
+  SLUICE_ASSERT(!footprint.opaque());
+  for (const ParameterSlot& scalar : scalars)
+    scalar_bytes_.push_back(scalar.size);
+}
+
+int64_t SymbolicFootprint::value(const LaunchShape& shape, ShapeNumber number) const {
+  return value_of(shape, number, number < scalar_bytes_.size() ? scalar_bytes_[number] : 4);
+}
+
+bool SymbolicFootprint::covers(const LaunchShape& shape) const {
+  const LaunchShape& of_family = family_.shape;
+  if (shape.block != of_family.block ||
+      shape.dynamic_shared_bytes != of_family.dynamic_shared_bytes ||
+      shape.shape_values.size() != of_family.shape_values.size()) {
+    return false;
+  }
+  const auto numbers = ShapeNumber(shape.shape_values.size() + 3);
+  for (ShapeNumber number = 0; number < numbers; ++number) {
+    const int64_t asked = value(shape, number);
+    const auto symbol = family_.symbol(number);
+    const bool fits =
+        symbol ? family_.symbols[*symbol].low <= asked && asked <= family_.symbols[*symbol].high
+               : asked == value(of_family, number);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+Footprint SymbolicFootprint::at(const LaunchShape& shape) const {
+  SLUICE_ASSERT(covers(shape));
+  Footprint footprint = source_;
+  footprint.shape = shape;
+  for (const SymbolicNumber& symbol : family_.symbols)
+    footprint.symbols.push_back({symbol_name(symbol.number), value(shape, symbol.number)});
+  return footprint;
+}
+
+Footprint closed(const Footprint& footprint) {
+  Footprint result = footprint;
+  result.symbols.clear();
+  const std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context(new_context(), free_context);
+  for (ArgumentFootprint& argument : result.arguments) {
+    for (Access* access : {&argument.reads, &argument.may_writes, &argument.must_writes})
+      *access = closed(*access, footprint.symbols, context.get());
+  }
+  return result;
+}
+
+bool is_as_good_as(const Footprint& symbolic, const Footprint& specialised) {
+  if (symbolic.opaque() || specialised.opaque()) return false;
+  if (symbolic.arguments.size() != specialised.arguments.size()) return false;
+  return for_all_accesses(symbolic, specialised, says_as_much);
+}
+
+bool are_equally_exact(const Footprint& instance, const Footprint& specialised) {
+  if (!is_as_good_as(instance, specialised)) return false;
+  const std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context(new_context(), free_context);
+  return for_all_accesses(instance, specialised, [&](const Access& a, const Access& b) {
+    return same_where_exact(a, b, context.get());
+  });
+}
+
+}  // namespace sluice::analysis

@@ -1,0 +1,40 @@
+// A folder of small files that only spare work: whatever fails there is as if nothing was kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sluice {
+
+// CacheFolder keeps texts under names. Files appear by being renamed, so that processes side by
+// side never see half of one; one that others may write, or that is not the user's, counts as
+// missing. The program's errno stays as it was. Thread-safe.
+class CacheFolder {
+ public:
+  // `path` need not be there yet. The files used least recently go where all exceed `most_bytes`,
+  // which is looked at about once for each 1/32 of it that is stored.
+  explicit CacheFolder(std::string path, uint64_t most_bytes = uint64_t{64} << 20U)
+      : path_(std::move(path)), most_bytes_(most_bytes) {}
+
+  // `name` is a file name without slashes.
+  std::optional<std::string> load(const std::string& name) const;
+  void store(const std::string& name, const std::string& text) const;
+
+ private:
+  bool has_grown_enough(uint64_t bytes) const;
+  void drop_oldest() const;
+
+  const std::string path_;
+  const uint64_t most_bytes_;
+};
+
+// cache_path() is the folder that the environment's `variable` names, or else `name` in Sluice's
+// part of the user's cache folder; empty where the variable says "off" or there is no such folder.
+std::string cache_path(const char* variable, const std::string& name);
+
+// build_identity() changes with every build of the library or program that this code is linked to:
+// what another one made may be of no use.
+std::string build_identity();
+
+}  // namespace sluice

@@ -1,0 +1,151 @@
+#include "dro/edges/block_bytes.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace sluice::dro {
+namespace {
+
+bool comes_before(const ByteRun& a, const ByteRun& b) {
+  return std::tie(a.block, a.first) < std::tie(b.block, b.first);
+}
+
+bool starts_before(const ByteRun& a, const ByteRun& b) {
+  return a.first < b.first;
+}
+
+// runs_within() lists the runs of all blocks by their first bytes, cut down to `live`.
+std::vector<ByteRun> runs_within(const BlockBytes& bytes, const ByteIntervals& live) {
+  std::vector<ByteRun> runs;
+  const std::vector<ByteRange>& kept = live.ranges();
+  for (uint32_t block = 0; block < bytes.blocks(); ++block) {
+    for (const ByteRange& range : bytes.of(block)) {
+      auto it =
+          std::lower_bound(kept.begin(), kept.end(), range.first,
+                           [](const ByteRange& each, int64_t byte) { return each.last < byte; });
+      for (; it != kept.end() && it->first <= range.last; ++it) {
+        runs.push_back({block, std::max(range.first, it->first), std::min(range.last, it->last)});
+      }
+    }
+  }
+  if (!std::is_sorted(runs.begin(), runs.end(), starts_before)) {
+    std::sort(runs.begin(), runs.end(), starts_before);
+  }
+  return runs;
+}
+
+}  // namespace
+
+BlockBytes::BlockBytes(uint32_t blocks, std::vector<ByteRun> runs) {
+  if (!std::is_sorted(runs.begin(), runs.end(), comes_before)) {
+    std::sort(runs.begin(), runs.end(), comes_before);
+  }
+  rows_.reserve(blocks + 1);
+  ranges_.reserve(runs.size());
+  size_t next = 0;
+  for (uint32_t block = 0; block < blocks; ++block) {
+    const size_t begin = ranges_.size();
+    rows_.push_back(static_cast<uint32_t>(begin));
+    for (; next < runs.size() && runs[next].block == block; ++next) {
+      const ByteRun& run = runs[next];
+      if (ranges_.size() > begin && run.first <= ranges_.back().last + 1) {
+        ranges_.back().last = std::max(ranges_.back().last, run.last);
+      } else {
+        ranges_.push_back({run.first, run.last});
+      }
+    }
+  }
+  rows_.push_back(static_cast<uint32_t>(ranges_.size()));
+  ranges_.shrink_to_fit();
+}
+
+// Collector finds the masters of one slave block after the other.
+class EdgeRows::Collector {
+ public:
+  Collector(const BlockBytes& earlier, const ByteIntervals& live, size_t most_steps)
+      : runs_(runs_within(earlier, live)), steps_(most_steps), seen_(earlier.blocks(), 0) {
+    int64_t reach = INT64_MIN;
+    for (const ByteRun& run : runs_)
+      reach_.push_back(reach = std::max(reach, run.last));
+  }
+
+  // find() fills `masters`, in no order; false where the steps are spent.
+  bool find(std::span<const ByteRange> bytes, std::vector<uint32_t>& masters) {
+    masters.clear();
+    ++round_;
+    for (const ByteRange& range : bytes) {
+      const auto after =
+          std::upper_bound(runs_.begin(), runs_.end(), range.last,
+                           [](int64_t byte, const ByteRun& run) { return byte < run.first; });
+      // Runs before it start in time; they may still end too early, but none does before the
+      // place up to which no run reaches the range.
+      for (auto i = static_cast<size_t>(after - runs_.begin()); i-- > 0;) {
+        if (reach_[i] < range.first) break;
+        if (steps_-- == 0) return false;
+        const ByteRun& run = runs_[i];
+        if (run.last < range.first || std::exchange(seen_[run.block], round_) == round_) continue;
+        masters.push_back(run.block);
+      }
+    }
+    return true;
+  }
+
+ private:
+  const std::vector<ByteRun> runs_;  // by first bytes
+  std::vector<int64_t> reach_;       // the last byte of all runs up to this one
+  size_t steps_;
+  std::vector<uint32_t> seen_;
+  uint32_t round_ = 0;
+};
+
+EdgeRows::EdgeRows(const Dim3& master_grid, const Dim3& slave_grid)
+    : master_grid_(master_grid), slave_grid_(slave_grid) {
+  edges_.rows.assign(slave_grid.count() + 1, 0);
+}
+
+bool EdgeRows::add(const BlockBytes& later, const BlockBytes& earlier, const ByteIntervals& live,
+                   size_t most_steps) {
+  Collector collector(earlier, live, most_steps);
+  const RangeEdges old = std::exchange(edges_, {{0}, {}});
+  edges_.rows.reserve(old.rows.size());
+  std::vector<uint32_t> masters;
+  std::vector<BlockRange> found;
+  for (uint32_t slave = 0; slave < later.blocks(); ++slave) {
+    const auto bytes = later.of(slave);
+    // Blocks that touch the same bytes wait for the same blocks: dense accesses are found once.
+    if (slave == 0 || !std::ranges::equal(bytes, later.of(slave - 1))) {
+      if (!collector.find(bytes, masters)) return false;
+      std::sort(masters.begin(), masters.end());
+      found.clear();
+      for (const uint32_t master : masters) {
+        if (!found.empty() && found.back().last + 1 == master) {
+          found.back().last = master;
+        } else {
+          found.push_back({master, master});
+        }
+      }
+    }
+    append_row(
+        std::span(old.ranges).subspan(old.rows[slave], old.rows[slave + 1] - old.rows[slave]),
+        found);
+  }
+  return true;
+}
+
+// append_row() ends the next row with the blocks of both lists.
+void EdgeRows::append_row(std::span<const BlockRange> a, std::span<const BlockRange> b) {
+  while (!a.empty() || !b.empty()) {
+    const bool from_a = b.empty() || (!a.empty() && a.front().first <= b.front().first);
+    auto& source = from_a ? a : b;
+    edges_.add(source.front());
+    source = source.subspan(1);
+  }
+  edges_.end_row();
+}
+
+EdgeTable EdgeRows::table() && {
+  return make_table(master_grid_, slave_grid_, std::move(edges_));
+}
+
+}  // namespace sluice::dro

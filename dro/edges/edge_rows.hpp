@@ -1,0 +1,16 @@
+// Enumerating a relation between blocks as rows of an edge table.
+#pragma once
+
+#include <optional>
+
+#include "dro/edges/edge_table.hpp"
+#include "dro/relations/relations.hpp"
+
+namespace sluice::dro {
+
+// draw_ranges() is the relation { B[slave] -> B[master] } as rows. Nothing where isl gives up or
+// there are too many ranges or rows to hold.
+std::optional<RangeEdges> draw_ranges(const isl::map& edges, const Dim3& master_grid,
+                                      const Dim3& slave_grid);
+
+}  // namespace sluice::dro

@@ -1,0 +1,54 @@
+// The journal: one line of JSON for each thing that happened, each line sealed with a checksum.
+// docs/journal.md describes the format.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "dro/records/record.hpp"
+#include "dro/rule/tracker.hpp"
+
+namespace sluice::dro {
+
+// LaunchView is LaunchDetails without copies of their text.
+struct LaunchView {
+  std::string_view kernel;
+  Dim3 grid;
+  Dim3 block;
+  uint64_t stream = 0;
+  std::string_view passed_through;
+};
+
+// JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on
+// a thread of its own, some milliseconds later; others only append. Destruction writes all that is
+// left. A program that ends without it loses those milliseconds, and no line is ever cut by that
+// alone. All functions are thread-safe but those that tell of a launch, describe_launch() and
+// on_launch() or on_opaque_launch() after it: one thread at a time may call these.
+class JournalWriter : public Observer {
+ public:
+  // open() creates (or truncates) `path` and writes the header. An error says why it cannot.
+  static Result<std::unique_ptr<JournalWriter>> open(const std::string& path, Rule rule,
+                                                     const std::string& program);
+  ~JournalWriter() override;
+
+  // describe_launch() gives the details of the launch whose on_launch() or on_opaque_launch()
+  // comes next: both end up in one line.
+  void describe_launch(const LaunchView& launch);
+
+  // flush() returns when every record so far is in the file.
+  void flush();
+
+  // note() writes any other record; a warning is logged too.
+  void note(Record record) override;
+  void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) override;
+  void on_opaque_launch(LaunchNumber, const std::string& reason) override;
+
+ private:
+  struct State;
+  explicit JournalWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice::dro

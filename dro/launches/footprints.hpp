@@ -1,0 +1,85 @@
+// Footprints as they are read: each once, shared by all launches of one kernel and shape.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/footprint.hpp"
+#include "base/result.hpp"
+#include "dro/boxes/block_boxes.hpp"
+#include "dro/declared_hash.hpp"
+#include "dro/launches/access_template.hpp"
+#include "dro/launches/recent_table.hpp"
+#include "dro/records/footprint.hpp"
+#include "dro/relations/relations.hpp"
+#include "dro/types.hpp"
+
+namespace sluice::dro {
+
+// ParsedAccess is one access of a footprint; whole_buffer takes its bytes from the binding.
+struct ParsedAccess {
+  std::shared_ptr<AccessTemplate> source;  // null: there is none, or whole_buffer
+  std::vector<ByteRun> runs;               // see ParsedFootprint::has_runs
+  Boxes boxes;                             // see ParsedFootprint::has_boxes
+  bool whole_buffer = false;
+};
+struct ParsedArgument {
+  ParsedAccess reads;
+  ParsedAccess may_writes;
+  ParsedAccess must_writes;
+};
+struct ParsedFootprint {
+  const analysis::Footprint* source = nullptr;  // where the table keeps it
+  std::vector<ParsedArgument> arguments;
+  bool boxed = false;
+  bool listed = false;  // never where it is boxed
+  // Boxes and runs are kept until a pattern was bound, and found again for the next.
+  bool has_boxes = false;
+  bool has_runs = false;
+  uint64_t runs = 0;  // of all accesses, where it is listed
+};
+// FootprintTable reads footprints and remembers them. Not thread-safe.
+class FootprintTable {
+ public:
+  FootprintTable(const IslContext& context, uint64_t limit) : context_(context), table_(limit) {}
+
+  // add() returns the id and whether it is new. Errors as DependenceTracker's.
+  Result<std::pair<FootprintId, bool>> add(const analysis::Footprint& footprint, uint64_t step);
+  bool has(FootprintId id) const { return table_.has(id); }
+  // use() makes this footprint the one used last.
+  void use(FootprintId id, uint64_t step) {
+    if (table_.has(id)) table_.use(id, step);
+  }
+  ParsedFootprint& at(FootprintId id) { return table_.at(id); }
+  const analysis::Footprint& source(FootprintId id) const { return table_.key(id); }
+
+  bool is_crowded() const { return table_.is_crowded(); }
+  // drop() leaves what is needed, and what was used at this step: it is about to be launched.
+  void drop(const std::function<bool(FootprintId)>& is_needed, uint64_t step);
+  const CacheUse& cache_use() const { return table_.use(); }
+
+  // list() lists all accesses of a footprint, or none; find_boxes() finds the boxes of all, or
+  // none.
+  static bool list(ParsedFootprint& footprint);
+  static bool find_boxes(ParsedFootprint& footprint);
+
+ private:
+  Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
+  Status check(const ParsedFootprint& footprint) const;
+  Result<std::shared_ptr<AccessTemplate>> template_of(const analysis::Footprint& footprint,
+                                                      const std::string& relation);
+
+  static constexpr uint64_t most_templates = 1024;
+  const IslContext& context_;
+  RecentTable<analysis::Footprint, ParsedFootprint, DeclaredHash> table_;
+  // Templates by their relation's text: kernels often touch memory alike, and reading one is dear.
+  std::unordered_map<std::string, std::weak_ptr<AccessTemplate>> templates_;
+  Bound template_bound_{most_templates};  // of which those of no footprint are dropped
+};
+
+}  // namespace sluice::dro

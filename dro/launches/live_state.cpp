@@ -1,0 +1,129 @@
+#include "dro/launches/live_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::dro {
+namespace {
+
+void update_superseded(LiveState& state) {
+  state.superseded = std::all_of(
+      state.buffers.begin(), state.buffers.end(),
+      [](const LiveBytes& live) { return live.last_writes.empty() && live.reads.empty(); });
+}
+
+uint64_t hull_hash(const LiveState& state) {
+  Words words;
+  for (const LiveBytes& live : state.buffers) {
+    for (const auto& hull : {live.writes.hull(), live.reads.hull()}) {
+      words.push_back(hull ? static_cast<uint64_t>(hull->first) : UINT64_MAX);
+      words.push_back(hull ? static_cast<uint64_t>(hull->last) : UINT64_MAX);
+    }
+  }
+  return WordsHash()(words);
+}
+
+}  // namespace
+
+std::optional<ByteRange> LiveBytes::hull() const {
+  return joined(writes.hull(), reads.hull());
+}
+
+bool LiveState::retired() const {
+  return std::all_of(buffers.begin(), buffers.end(),
+                     [](const LiveBytes& live) { return live.empty(); });
+}
+
+LiveState intact_state(const LaunchPattern& pattern, Rule rule) {
+  LiveState state;
+  for (const BufferAccess& access : pattern.buffers) {
+    const ByteSet& written = access.written_bytes;
+    state.buffers.push_back(
+        {written, written, written, rule == Rule::exact ? access.read_bytes : ByteSet()});
+  }
+  return state;
+}
+
+void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule) {
+  if (rule == Rule::buffer) {
+    if (!later.written_bytes.empty()) live.writes = live.last_writes = live.fresh_writes = {};
+    return;
+  }
+  // Mostly the three are one set, and all writes are must-writes: what is left is found once.
+  const LiveBytes before = live;
+  live.writes = before.writes.without(later.must_written_bytes, context);
+  live.last_writes = before.last_writes.is_copy_of(before.writes) &&
+                             later.written_bytes.is_copy_of(later.must_written_bytes)
+                         ? live.writes
+                         : before.last_writes.without(later.written_bytes, context);
+  const ByteSet unclaimed = before.fresh_writes.is_copy_of(before.last_writes)
+                                ? live.last_writes
+                                : before.fresh_writes.without(later.written_bytes, context);
+  live.fresh_writes = unclaimed.without(later.read_bytes, context);
+  live.reads = live.reads.without(later.written_bytes, context);
+}
+
+LiveStateTable::States& LiveStateTable::states_of(PatternId pattern) {
+  const auto [place, added] = states_.try_emplace(pattern);
+  if (added) {
+    LiveState intact = intact_state(patterns_.at(pattern), rule_);
+    const uint64_t hash = hull_hash(intact);
+    add(place->second, std::move(intact), hash);
+  }
+  return place->second;
+}
+
+uint32_t LiveStateTable::add(States& states, LiveState state, uint64_t hash) {
+  const uint32_t number = states.next++;
+  states.by_number.emplace(number, std::move(state));
+  states.by_hash.emplace(hash, number);
+  return number;
+}
+
+const LiveState& LiveStateTable::state(PatternId pattern, uint32_t number) {
+  return states_of(pattern).by_number.at(number);
+}
+
+bool LiveStateTable::equal(const LiveState& a, const LiveState& b) const {
+  return std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(),
+                    [this](const LiveBytes& x, const LiveBytes& y) {
+                      return x.writes.equals(y.writes, context_) &&
+                             x.last_writes.equals(y.last_writes, context_) &&
+                             x.fresh_writes.equals(y.fresh_writes, context_) &&
+                             x.reads.equals(y.reads, context_);
+                    });
+}
+
+uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
+  if (state.retired()) return retired;
+  States& known = states_of(pattern);
+  const uint64_t hash = hull_hash(state);
+  const auto [begin, end] = known.by_hash.equal_range(hash);
+  uint32_t found = retired;
+  for (auto it = begin; it != end; ++it) {
+    const LiveState& candidate = known.by_number.at(it->second);
+    if (equal(candidate, state)) found = std::min(found, it->second);
+  }
+  if (found != retired) return found;
+  update_superseded(state);
+  return add(known, std::move(state), hash);
+}
+
+void LiveStateTable::forget_but(const std::function<bool(PatternId, uint32_t)>& needed) {
+  for (auto& [pattern, states] : states_) {
+    const auto goes = [&, id = pattern](uint32_t number) {
+      return number != 0 && !needed(id, number);
+    };
+    std::erase_if(states.by_hash, [&](const auto& entry) { return goes(entry.second); });
+    std::erase_if(states.by_number, [&](const auto& entry) { return goes(entry.first); });
+  }
+}
+
+size_t LiveStateTable::size() const {
+  size_t count = 0;
+  for (const auto& [pattern, states] : states_)
+    count += states.by_number.size();
+  return count;
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,14 @@
+#include "dro/records/launch.hpp"
+
+namespace sluice::dro {
+
+LaunchRecord record_of(const LaunchEntry& entry, const LaunchDetails& details, InternedId interned,
+                       std::span<const Dependence> dependences) {
+  LaunchRecord record{entry.number, details, entry.footprint, interned, {}, {}};
+  record.arguments.assign(entry.arguments.begin(), entry.arguments.end());
+  for (const Dependence& dependence : dependences)
+    record.dependences.emplace_back(dependence.master, dependence.dro->id);
+  return record;
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,170 @@
+#include "dro/rule/tracker.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "dro/edges/edge_drawing.hpp"
+#include "dro/launches/interning.hpp"
+#include "dro/relations/relations.hpp"
+#include "dro/rule/rule_check.hpp"
+#include "dro/rule/rule_engine.hpp"
+
+namespace sluice::dro {
+
+struct DependenceTracker::State {
+  State(Rule rule, Observer* heard_by, const CacheLimits& limits)
+      : observer(heard_by),
+        launches(context, limits),
+        engine(rule, context, launches, limits, &tables, heard_by) {
+    if (rule == Rule::buffer) check = std::make_unique<RuleCheck>(context, launches, limits);
+  }
+
+  // for_each_engine() does the same to the engine and to the one that checks it, if there is one.
+  template <class Do>
+  void for_each_engine(Do&& act) {
+    act(engine);
+    if (check) act(check->exact());
+  }
+  void make_room(std::optional<FootprintId> wanted = {});
+  void note(Record record) const {
+    if (observer != nullptr) observer->note(std::move(record));
+  }
+
+  Observer* observer;
+  IslContext context;
+  LaunchTable launches;
+  EdgeTableStore tables;
+  RuleEngine engine;
+  std::unique_ptr<RuleCheck> check;  // under the buffer rule, until it has warned
+  HostNumber host_writes = 0;
+  std::vector<HostDependence> host_dependences;
+  Counters counters;
+};
+
+// make_room() keeps the caches within their limits. It depends on what was launched alone, so a
+// replay drops the same at the same place.
+void DependenceTracker::State::make_room(std::optional<FootprintId> wanted) {
+  bool crowded = launches.crowded();
+  for_each_engine([&](RuleEngine& each) { crowded = crowded || each.crowded(); });
+  if (!crowded) return;
+  if (wanted) launches.keep(*wanted);
+  const auto dropped = launches.drop([this](LaunchSlot slot) {
+    bool live = false;
+    for_each_engine([&](RuleEngine& each) { live = live || each.live(slot); });
+    return live;
+  });
+  for_each_engine([&](RuleEngine& each) { each.drop(dropped); });
+}
+
+DependenceTracker::DependenceTracker(Rule rule, Observer* observer, const CacheLimits& limits)
+    : state_(std::make_unique<State>(rule, observer, limits)) {}
+DependenceTracker::~DependenceTracker() = default;
+
+void DependenceTracker::buffer_created(BufferId buffer, uint64_t bytes) {
+  SLUICE_ASSERT(buffer != 0 && !state_->launches.buffers().has(buffer));
+  const BufferSlot slot = state_->launches.add_buffer(buffer, bytes);
+  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_created(slot, buffer); });
+  state_->note(BufferRecord{buffer, bytes});
+}
+
+void DependenceTracker::buffer_destroyed(BufferId buffer) {
+  SLUICE_ASSERT(state_->launches.buffers().has(buffer));
+  const BufferSlot slot = state_->launches.remove_buffer(buffer);
+  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_destroyed(slot); });
+  state_->note(FreeRecord{buffer});
+}
+
+Result<FootprintId> DependenceTracker::add_footprint(const analysis::Footprint& footprint) {
+  const auto added = state_->launches.add_footprint(footprint);
+  if (!added) return tl::unexpected(added.error());
+  const auto [id, is_new] = *added;
+  if (is_new) {
+    ++state_->counters.footprints;
+    state_->note(FootprintRecord{id, footprint});
+  }
+  return id;
+}
+
+bool DependenceTracker::has_footprint(FootprintId id) const {
+  return state_->launches.footprints().has(id);
+}
+
+void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences,
+                               KnownLaunch& known) {
+  state_->make_room(entry.footprint);
+  const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known);
+  const size_t begin = dependences.size();
+  Counters& counters = state_->counters;
+  state_->host_dependences.clear();
+  state_->engine.launch(entry.number, slot, [&](uint64_t master, const KnownDro& dro) {
+    if (dro.host_master) {
+      state_->host_dependences.push_back({master, dro.hazards});
+      return;
+    }
+    counters.dro_hits += dro.used ? 1 : 0;
+    counters.edges += dro.edge_count;
+    dependences.push_back({master, entry.number, &dro, std::exchange(dro.used, true)});
+  });
+  if (dependences.size() - begin > 1) {
+    std::sort(dependences.begin() + static_cast<std::ptrdiff_t>(begin), dependences.end(),
+              [](const Dependence& a, const Dependence& b) { return a.master < b.master; });
+  }
+  if (state_->host_dependences.size() > 1) {
+    std::sort(state_->host_dependences.begin(), state_->host_dependences.end(),
+              [](const HostDependence& a, const HostDependence& b) { return a.number < b.number; });
+  }
+  ++counters.launches;
+  counters.resolved += dependences.size() - begin;
+  const auto found = std::span<const Dependence>(dependences).subspan(begin);
+  if (state_->check) {
+    const auto lost = state_->check->launch(entry.number, slot, found);
+    if (lost) state_->note(WarningRecord{*lost});
+    if (lost) state_->check.reset();
+  }
+  if (state_->observer != nullptr) {
+    state_->observer->on_launch(entry, state_->launches.launch(slot).id, found);
+  }
+}
+
+void DependenceTracker::opaque_launch(LaunchNumber number, const std::string& reason) {
+  state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
+  if (state_->observer != nullptr) state_->observer->on_opaque_launch(number, reason);
+}
+
+void DependenceTracker::host_write(BufferId buffer, uint64_t begin, uint64_t end) {
+  if (begin >= end) return;
+  state_->make_room();
+  const HostAccess access{buffer, begin, end, true};
+  const LaunchSlot slot = state_->launches.intern_host({&access, 1});
+  const HostNumber number = ++state_->host_writes;
+  state_->for_each_engine(
+      [&](RuleEngine& engine) { engine.launch(number, slot, [](uint64_t, const KnownDro&) {}); });
+  state_->note(HostWriteRecord{buffer, begin, end});
+}
+
+std::span<const HostDependence> DependenceTracker::host_dependences() const {
+  return state_->host_dependences;
+}
+
+const EdgeTable& DependenceTracker::edge_table(EdgeTableId id) const {
+  return state_->tables.table(id);
+}
+
+uint64_t DependenceTracker::effort() const {
+  return state_->engine.effort() + state_->launches.counts().effort;
+}
+
+const DependenceTracker::Counters& DependenceTracker::counters() const {
+  Counters& counters = state_->counters;
+  counters.interned = state_->launches.counts().interned;
+  counters.dros = state_->engine.dro_count();
+  counters.edge_tables = state_->tables.size();
+  counters.launch_cache = state_->launches.counts().use;
+  counters.pair_cache = state_->engine.pair_use();
+  counters.footprint_cache = state_->launches.footprints().cache_use();
+  return counters;
+}
+
+}  // namespace sluice::dro

@@ -1,0 +1,74 @@
+/* The private table of Sluice's CPU device, handed out by cuGetExportTable under a UUID of our
+ * own. Where a driver has it, its kernels can be run block by block. Plain C: it is an ABI. */
+#ifndef SLUICE_HOSTCUDA_BLOCK_ABI_H
+#define SLUICE_HOSTCUDA_BLOCK_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The megakernel's kernel. Its lanes wait for each other by words in memory, as the rewriting of
+ * kernels gives them to: the device does not run them in step, or they would hold each other up. */
+#define SLUICE_MEGAKERNEL_NAME "sluice_megakernel"
+
+/* SluiceBlockLaunch is one launch as a block function reads it. */
+typedef struct SluiceBlockLaunch {
+  const void* parameters; /* the parameter block, laid out as PTX lays out .param */
+  uint32_t grid[3];
+  uint32_t dynamic_shared_bytes;
+  uint64_t grid_workspace; /* address of a cooperative launch's workspace, 0 for any other launch */
+} SluiceBlockLaunch;
+
+/* A block function runs blocks first_block .. first_block + block_count - 1 (linear, x fastest)
+ * of `launch`. `scratch` is memory of the calling thread alone, of at least the bytes asked for,
+ * aligned to 64; its content need not be kept between calls. */
+typedef void (*SluiceBlockFunction)(const SluiceBlockLaunch* launch, uint32_t first_block,
+                                    uint32_t block_count, void* scratch);
+
+typedef struct SluiceBlockCode {
+  SluiceBlockFunction function;
+  uint64_t scratch_bytes; /* shared memory, static and dynamic, and values kept across barriers */
+} SluiceBlockCode;
+
+/* SluiceAccessSink hears of every access that traced block code makes to memory outside its block,
+ * before it happens: address, bytes, SLUICE_ACCESS_READ, _WRITE or both, and the PTX line (0 where
+ * unknown). Accesses by generic addresses are reported wherever they lead, into the block's own
+ * scratch memory, stack or parameters too. */
+#define SLUICE_ACCESS_READ 1U
+#define SLUICE_ACCESS_WRITE 2U
+typedef struct SluiceAccessSink {
+  void (*access)(void* recorder, uint64_t address, uint64_t bytes, uint32_t kind, uint32_t line);
+  void* recorder;
+} SluiceAccessSink;
+
+/* SluiceHostDeviceTable. Results are CUresult values. */
+typedef struct SluiceHostDeviceTable {
+  size_t size; /* sizeof this table: later versions append */
+  /* Compiles (or finds) the code of `function`, a CUfunction or CUkernel, for one block size.
+   * The code lives until its module is unloaded. Thread-safe. */
+  int (*get_block_code)(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                        SluiceBlockCode* code);
+  /* The same code, compiled a second time so that it reports its accesses. */
+  int (*get_traced_block_code)(void* function, const uint32_t block[3],
+                               uint32_t dynamic_shared_bytes, SluiceBlockCode* code);
+  /* Says who hears of the accesses of traced code on the calling thread; null: nobody. The sink
+   * must live until it is replaced. */
+  void (*set_access_sink)(const SluiceAccessSink* sink);
+  /* As cuLaunchHostFunc, for a function that runs blocks: it counts as the device's work and takes
+   * a processor, where a function of the program gets a thread of its own since it may wait for
+   * anything. So it must not wait for other work of the device. Thread-safe. */
+  int (*run_in_order)(void* stream, void (*function)(void* data), void* data);
+} SluiceHostDeviceTable;
+
+/* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */
+#define SLUICE_HOST_DEVICE_TABLE_UUID \
+  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x64}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+// Initialisation, versions, errors and look-up of entry points.
+#include "hostcuda/driver/api/entry.hpp"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "hostcuda/block_abi.h"
+#include "hostcuda/driver/api/host_function.hpp"
+#include "hostcuda/driver/code/borrowed_code.hpp"
+#include "hostcuda/driver/device/error_names.hpp"
+#include "hostcuda/driver/operations/launch.hpp"
+#include "hostcuda/driver/stream/operation.hpp"
+
+using namespace sluice::hostcuda;
+
+extern "C" {
+#define SLUICE_PER_THREAD(symbol, form) decltype(symbol) form;
+#include "hostcuda/driver/api/per_thread.def"
+#undef SLUICE_PER_THREAD
+// Declared in cudaProfiler.h, which not every toolkit brings.
+CUresult cuProfilerStart();
+CUresult cuProfilerStop();
+}
+
+namespace {
+
+// Export is one row of exports.def.
+struct Export {
+  std::string_view name;  // without its version suffix
+  int version;            // of CUDA, from which on this function is what the name means
+  void* function;
+};
+
+constexpr auto address_of = [](auto* function) { return reinterpret_cast<void*>(function); };
+
+const Export exports[] = {
+#define SLUICE_EXPORT(name, version, symbol) {#name, version, address_of(&symbol)},
+#include "hostcuda/driver/api/exports.def"
+#undef SLUICE_EXPORT
+};
+
+// per_thread_form() is the form of a function for programs with a default stream per thread, the
+// function itself where there is none.
+void* per_thread_form(void* function) {
+  static const std::pair<void*, void*> forms[] = {
+#define SLUICE_PER_THREAD(symbol, form) {address_of(&symbol), address_of(&form)},
+#include "hostcuda/driver/api/per_thread.def"
+#undef SLUICE_PER_THREAD
+  };
+  for (const auto& [symbol, form] : forms) {
+    if (symbol == function) return form;
+  }
+  return function;
+}
+
+struct Found {
+  void* function = nullptr;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+};
+
+// find_export() picks the newest form of the name that a program of that version knows.
+Found find_export(std::string_view name, int version) {
+  Found found;
+  int newest = 0;
+  for (const Export& row : exports) {
+    if (row.name != name) continue;
+    if (row.version > version) {
+      if (newest == 0) found.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    } else if (row.version > newest) {
+      newest = row.version;
+      found = {row.function, CU_GET_PROC_ADDRESS_SUCCESS};
+    }
+  }
+  return found;
+}
+
+bool is_valid_query(const char* symbol, void** function, int version, cuuint64_t flags) {
+  constexpr cuuint64_t known =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  return symbol != nullptr && *symbol != '\0' && function != nullptr && version <= cuda_version &&
+         (flags & ~known) == 0 && (flags & known) != known;
+}
+
+int find_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                    CodeVariant variant, SluiceBlockCode* code) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    const std::shared_ptr<Kernel> kernel = driver.kernels.find(static_cast<CUfunction>(function));
+    if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (block == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const sluice::Dim3 size{block[0], block[1], block[2]};
+    const CUresult result = check_block(*kernel, size, dynamic_shared_bytes);
+    if (result != CUDA_SUCCESS) return result;
+    note_borrowed(kernel);
+    return kernel->block_code(size, dynamic_shared_bytes, code, variant);
+  });
+}
+
+int get_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                   SluiceBlockCode* code) {
+  return find_block_code(function, block, dynamic_shared_bytes, CodeVariant::plain, code);
+}
+
+int get_traced_block_code(void* function, const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                          SluiceBlockCode* code) {
+  return find_block_code(function, block, dynamic_shared_bytes, CodeVariant::traced, code);
+}
+
+int run_in_order(void* handle, CUhostFn function, void* data) {
+  return submit_function<BlocksOperation>(static_cast<CUstream>(handle), function, data);
+}
+
+constexpr SluiceHostDeviceTable host_device_table = {
+    .size = sizeof(SluiceHostDeviceTable),
+    .get_block_code = get_block_code,
+    .get_traced_block_code = get_traced_block_code,
+    .set_access_sink = set_access_sink,
+    .run_in_order = run_in_order,
+};
+constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
+
+}  // namespace
+
+CUresult cuInit(unsigned int flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  return guarded([] { return Driver::initialise(); });
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = cuda_version;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *name = error_name(error);
+  return *name == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return guarded([&] {
+    *text = error_text(error);
+    return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  if (!is_valid_query(symbol, function, version, flags)) return CUDA_ERROR_INVALID_VALUE;
+  const Found found = find_export(symbol, version);
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  *function = per_thread ? per_thread_form(found.function) : found.function;
+  if (status != nullptr) *status = found.status;
+  // A caller that asks for the status hears from it what is missing; one that doesn't, from the
+  // result.
+  return found.function != nullptr || status != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+// The first form, of CUDA 11.3, has no status.
+CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
+}
+
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *table = nullptr;
+  if (std::memcmp(id->bytes, host_device_table_uuid, sizeof host_device_table_uuid) != 0) {
+    return CUDA_ERROR_NOT_FOUND;
+  }
+  *table = &host_device_table;
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,78 @@
+// The memory that the device knows: what it allocated, and host memory registered with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+#include "hostcuda/driver/device/cuda_api.hpp"
+
+namespace sluice::hostcuda {
+
+class Context;
+
+enum class MemoryKind {
+  device,      // cuMemAlloc and its kin
+  managed,     // cuMemAllocManaged
+  array,       // the memory of a CUDA array
+  host,        // cuMemHostAlloc, cuMemAllocHost
+  mapped,      // cuMemMap's; its memory is no business of the table
+  registered,  // the program's own, by cuMemHostRegister
+  variable,    // a variable of a loaded module
+};
+
+struct Allocation {
+  uintptr_t address = 0;
+  size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  unsigned flags = 0;           // as the program gave them
+  const void* owner = nullptr;  // the context, or the code that a variable belongs to
+  uint64_t id = 0;              // unique in the process
+
+  // covers() says whether [first, first + count) lies in the allocation.
+  bool covers(uintptr_t first, size_t count) const {
+    return first >= address && count <= bytes && first - address <= bytes - count;
+  }
+};
+
+// AllocationTable owns what is allocated of the device's memory (hostcuda/memory). Thread-safe.
+class AllocationTable {
+ public:
+  // `capacity` is how many bytes may be allocated as device and managed memory together.
+  explicit AllocationTable(size_t capacity) : capacity_(capacity) {}
+
+  // allocate() returns zeroed memory as DeviceMemory gives it, nothing where there is no more.
+  std::optional<uintptr_t> allocate(MemoryKind kind, size_t bytes, unsigned flags,
+                                    const void* owner);
+
+  // add() enters memory that somebody else owns; false where it overlaps what is entered already.
+  bool add(const Allocation& allocation);
+
+  // find() returns the allocation that holds the address.
+  std::optional<Allocation> find(uintptr_t address) const;
+
+  // release() forgets the allocation that starts at the address, if it is of the kind, and frees
+  // its memory where the table owns it; false where there is none.
+  bool release(uintptr_t address, MemoryKind kind);
+  // release_owned_by() releases everything of one owner.
+  void release_owned_by(const void* owner);
+
+  size_t capacity() const { return capacity_; }
+  size_t used() const;
+
+ private:
+  using Map = std::map<uintptr_t, Allocation>;
+
+  bool overlaps(uintptr_t address, size_t bytes) const;
+  Map::iterator erase(Map::iterator place);
+
+  const size_t capacity_;
+  mutable std::shared_mutex mutex_;
+  Map allocations_;  // by address
+  size_t used_ = 0;
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace sluice::hostcuda

@@ -1,0 +1,201 @@
+#include "hostcuda/driver/operations/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "hostcuda/driver/code/borrowed_code.hpp"
+#include "hostcuda/driver/graph/capture.hpp"
+#include "hostcuda/driver/stream/resident_blocks.hpp"
+#include "hostcuda/jit/texture/texture.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+// ParameterBlock is the memory that a kernel reads its parameters from. Most kernels' fit inside.
+class ParameterBlock {
+ public:
+  explicit ParameterBlock(size_t bytes) {
+    if (bytes > inside_.size()) outside_.reset(new (std::align_val_t{alignment}) std::byte[bytes]);
+  }
+  std::byte* data() { return outside_ ? outside_.get() : inside_.data(); }
+
+ private:
+  static constexpr size_t alignment = 64;
+  struct Delete {
+    void operator()(std::byte* memory) const {
+      operator delete[](memory, std::align_val_t{alignment});
+    }
+  };
+  alignas(alignment) std::array<std::byte, 256> inside_{};
+  std::unique_ptr<std::byte[], Delete> outside_;
+};
+
+class LaunchOperation final : public Operation {
+ public:
+  LaunchOperation(std::shared_ptr<Kernel> kernel, const SluiceBlockCode& code,
+                  const LaunchRequest& request)
+      : kernel_(std::move(kernel)),
+        code_(code),
+        parameters_(kernel_->facts().parameter_bytes),
+        blocks_(request.grid.count()),
+        block_(request.block),
+        is_cooperative_(request.cooperative) {
+    for (const KernelFacts::Parameter& parameter : kernel_->facts().parameters) {
+      pointers_.push_back(parameters_.data() + parameter.offset);
+    }
+    launch_.parameters = parameters_.data();
+    launch_.grid[0] = request.grid.x;
+    launch_.grid[1] = request.grid.y;
+    launch_.grid[2] = request.grid.z;
+    launch_.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  }
+
+  std::byte* parameters() { return parameters_.data(); }
+  CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_KERNEL; }
+  CUDA_KERNEL_NODE_PARAMS_v2 description() const {
+    CUDA_KERNEL_NODE_PARAMS_v2 known = {};
+    known.func = kernel_->function();
+    known.gridDimX = launch_.grid[0];
+    known.gridDimY = launch_.grid[1];
+    known.gridDimZ = launch_.grid[2];
+    known.blockDimX = block_.x;
+    known.blockDimY = block_.y;
+    known.blockDimZ = block_.z;
+    known.sharedMemBytes = launch_.dynamic_shared_bytes;
+    known.kernelParams = const_cast<void**>(pointers_.data());
+    return known;
+  }
+
+  CUresult run(BlockPool& pool) const override {
+    if (is_cooperative_) {
+      if (!run_resident(code_, launch_, static_cast<uint32_t>(blocks_))) {
+        log::error("kernel {}: no threads or no memory for {} blocks at once", kernel_->name(),
+                   blocks_);
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+      }
+    } else if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
+      log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
+                 kernel_->name(), code_.scratch_bytes, pool.workers());
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    if (take_texture_fault()) {
+      log::error(
+          "kernel {}: an access to a surface outside of it, or by what is no texture or surface "
+          "object; the context can't be used any more",
+          kernel_->name());
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    return fault_error(*kernel_, kernel_->take_fault());
+  }
+
+ private:
+  std::shared_ptr<Kernel> kernel_;
+  SluiceBlockCode code_;
+  ParameterBlock parameters_;
+  SluiceBlockLaunch launch_ = {};
+  uint64_t blocks_;
+  Dim3 block_;
+  bool is_cooperative_;
+  std::vector<void*> pointers_;  // to each parameter
+};
+
+CUresult check_shape(const Kernel& kernel, const LaunchRequest& request) {
+  const Dim3& grid = request.grid;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > limits::grid_x ||
+      grid.y > limits::grid_y || grid.z > limits::grid_z) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const CUresult result = check_block(kernel, request.block, request.dynamic_shared_bytes);
+  if (result != CUDA_SUCCESS) return result;
+  if (grid.count() > UINT32_MAX) {
+    log::error("kernel {}: a grid of {} blocks is unsupported on the CPU device; use at most {}",
+               kernel.name(), grid.count(), UINT32_MAX);
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_from_extra(void** extra, size_t bytes, std::byte* block) {
+  const void* buffer = nullptr;
+  size_t size = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[1];
+    } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      size = *static_cast<const size_t*>(extra[1]);
+    } else {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  // Padding after the last parameter may be left out, no parameter may; more is ignored.
+  if (buffer == nullptr || size < bytes) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(block, buffer, bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_parameters(const KernelFacts& facts, const LaunchRequest& request, std::byte* block) {
+  if (request.parameters != nullptr && request.extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (facts.parameters.empty()) return CUDA_SUCCESS;
+  const KernelFacts::Parameter& last = facts.parameters.back();
+  if (request.extra != nullptr) {
+    return copy_from_extra(request.extra, last.offset + last.size, block);
+  }
+  if (request.parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < facts.parameters.size(); ++i) {
+    const KernelFacts::Parameter& parameter = facts.parameters[i];
+    std::memcpy(block + parameter.offset, request.parameters[i], parameter.size);
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult check_block(const Kernel& kernel, const Dim3& block, uint32_t dynamic_shared_bytes) {
+  if (block.x == 0 || block.y == 0 || block.z == 0 || block.x > limits::block_x ||
+      block.y > limits::block_y || block.z > limits::block_z ||
+      block.count() > limits::threads_per_block ||
+      dynamic_shared_bytes > kernel.max_dynamic_shared_bytes()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const bool too_many = block.count() > kernel.facts().max_threads;
+  return too_many ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+}
+
+CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperation* operation) {
+  const std::shared_ptr<Kernel> kernel = driver.kernels.find(request.function);
+  if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
+  if (const CUresult result = check_shape(*kernel, request); result != CUDA_SUCCESS) return result;
+  if (request.cooperative &&
+      request.grid.count() >
+          uint64_t{kernel->active_blocks(static_cast<unsigned>(request.block.count()),
+                                         request.dynamic_shared_bytes)} *
+              driver.properties.processors) {
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  }
+  SluiceBlockCode code;
+  const CUresult compiled = kernel->block_code(request.block, request.dynamic_shared_bytes, &code);
+  if (compiled != CUDA_SUCCESS) return compiled;
+  auto made = std::make_shared<LaunchOperation>(kernel, code, request);
+  const CUresult copied = copy_parameters(kernel->facts(), request, made->parameters());
+  if (copied == CUDA_SUCCESS) *operation = std::move(made);
+  return copied;
+}
+
+CUDA_KERNEL_NODE_PARAMS_v2 launch_parameters(const Operation& launch) {
+  return static_cast<const LaunchOperation&>(launch).description();
+}
+
+CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request) {
+  SharedOperation operation;
+  const CUresult made = make_launch(driver, request, &operation);
+  return made == CUDA_SUCCESS ? submit(driver, stream, std::move(operation)) : made;
+}
+
+}  // namespace sluice::hostcuda

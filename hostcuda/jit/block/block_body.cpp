@@ -1,0 +1,133 @@
+#include "hostcuda/jit/block/block_body.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "hostcuda/block_abi.h"
+#include "hostcuda/jit/block/row_threads.hpp"
+#include "hostcuda/jit/convergence/warp_meetings.hpp"
+#include "hostcuda/jit/lockstep/lockstep_loops.hpp"
+#include "hostcuda/jit/regions/inductions.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+// Local arrays become memory of their thread for the whole kernel.
+void drop_lifetimes(Function& function) {
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    if (instruction.isLifetimeStartOrEnd()) instruction.eraseFromParent();
+  }
+}
+
+std::vector<AllocaInst*> find_locals(Function& function) {
+  std::vector<AllocaInst*> locals;
+  for (Instruction& instruction : instructions(function)) {
+    if (auto* alloca = dyn_cast<AllocaInst>(&instruction)) locals.push_back(alloca);
+  }
+  return locals;
+}
+
+// A block of its own for each edge out of `block`, so that a region can start there.
+std::vector<BasicBlock*> split_edges(BasicBlock* block) {
+  std::vector<BasicBlock*> entries;
+  Instruction* terminator = block->getTerminator();
+  for (unsigned i = 0; i < terminator->getNumSuccessors(); ++i) {
+    BasicBlock* successor = terminator->getSuccessor(i);
+    BasicBlock* edge =
+        BasicBlock::Create(block->getContext(), "edge", block->getParent(), successor);
+    BranchInst::Create(successor, edge);
+    terminator->setSuccessor(i, edge);
+    // One of possibly several incoming entries for `block` now comes from the edge.
+    for (PHINode& phi : successor->phis())
+      phi.setIncomingBlock(phi.getBasicBlockIndex(block), edge);
+    entries.push_back(edge);
+  }
+  return entries;
+}
+
+// Whether threads of neighbouring blocks may run in any order among each other: they share no
+// memory and never look at what others write while they run, as a look-back scan does.
+bool is_independent_of_blocks(Function& function) {
+  if (!function.getArg(ThreadFunction::shared)->use_empty()) return false;
+  return none_of(instructions(function), [](const Instruction& instruction) {
+    return instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction);
+  });
+}
+
+struct Cut {
+  KernelRegions regions;
+  RegionPlan plan;
+  Uniformity uniformity;
+};
+
+Cut cut_into_regions(Function& function, const KernelContext& context) {
+  KernelRegions regions;
+  regions.points = split_at_sync_points(function, context);
+  Uniformity uniformity(function, regions.points);
+  if (!regions.points.empty() && split_inductions(function, uniformity)) {
+    uniformity = Uniformity(function, regions.points);
+  }
+  RegionPlan plan = plan_regions(function, regions.points, uniformity);
+  // Threads that leave others behind at a barrier need states of their own.
+  const bool is_numbered =
+      any_of(regions.points, [](const SyncPoint& point) { return point.is_numbered; });
+  if (is_numbered) plan.structured = false;
+  return {std::move(regions), std::move(plan), std::move(uniformity)};
+}
+
+// cut_with_lockstep() makes lockstep loops where that leaves the threads together.
+Cut cut_with_lockstep(ThreadFunction& thread, const KernelContext& context) {
+  if (context.traced) return cut_into_regions(*thread.function, context);
+  ValueToValueMapTy map;
+  Function* before = CloneFunction(thread.function, map);
+  if (make_lockstep_loops(*thread.function, context.block)) {
+    Cut cut = cut_into_regions(*thread.function, context);
+    if (cut.plan.structured) {
+      before->eraseFromParent();
+      return cut;
+    }
+  }
+  thread.function->eraseFromParent();
+  thread.function = before;
+  return cut_into_regions(*before, context);
+}
+
+}  // namespace
+
+BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
+                          ExchangePlan& layout) {
+  drop_lifetimes(*thread.function);
+  if (context.kernel != SLUICE_MEGAKERNEL_NAME) {
+    insert_warp_meetings(*thread.function, context.block);
+  }
+  auto [regions, plan, uniformity] = cut_with_lockstep(thread, context);
+  Function& function = *thread.function;
+  std::vector<BasicBlock*> entries;
+  for (const SyncPoint& point : regions.points)
+    entries.push_back(point.after);
+  if (plan.structured) {
+    regions.branches = plan.branches;
+    regions.early_exits = plan.early_exits;
+    for (BasicBlock* block : regions.branches) {
+      for (BasicBlock* edge : split_edges(block))
+        entries.push_back(edge);
+    }
+  }
+  regions.merges_rows = regions.points.empty() && is_independent_of_blocks(function);
+  regions.locals = find_locals(function);
+  regions.has_row_threads = regions.merges_rows && plan.structured && regions.branches.empty() &&
+                            regions.locals.empty() &&
+                            number_threads_by_row(function, context.block);
+  regions.live = keep_live_values(function, entries, uniformity);
+
+  BodyFrame frame(thread, context);
+  layout = reserve_exchange(frame, regions.points, !plan.structured);
+  return plan.structured ? emit_structured(frame, regions, layout)
+                         : emit_states(frame, regions, layout);
+}
+
+}  // namespace sluice::hostcuda::jit

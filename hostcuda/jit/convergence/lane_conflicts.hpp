@@ -1,0 +1,56 @@
+// Which accesses of different lanes of a warp may touch the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "hostcuda/jit/convergence/lane_accesses.hpp"
+#include "hostcuda/jit/convergence/loop_values.hpp"
+
+namespace sluice::hostcuda::jit {
+
+// LaneConflicts compares a thread function's accesses.
+class LaneConflicts {
+ public:
+  LaneConflicts(const llvm::Function& function, const Dim3& block, LaneAccesses& accesses)
+      : function_(function),
+        block_(block),
+        accesses_(accesses),
+        loop_values_(function, block, accesses.loops()) {}
+
+  // conflict() says whether a lane may access, with the second access, what another lane of its
+  // warp has accessed with the first and where their order matters. Since then a lane may have
+  // begun further rounds of the loops in `rounds`. In shared memory a conflict that can't be
+  // excluded is one, elsewhere only what is certain.
+  bool conflict(unsigned first, unsigned second, uint64_t rounds);
+
+ private:
+  enum class Overlap { none, possible, certain };
+  struct Unknown;
+
+  Overlap overlap(const LaneAccess& first, const LaneAccess& second, uint64_t rounds);
+  // What overlap() finds possible may be excluded for each of the values that variables of loops
+  // take.
+  Overlap overlap_by_rounds(const LaneAccess& first, const LaneAccess& second, uint64_t rounds);
+  Overlap overlap_with(const LaneAccess& first, const LaneAccess& second, uint64_t rounds,
+                       llvm::ArrayRef<const llvm::PHINode*> variables,
+                       std::vector<std::pair<const llvm::Value*, uint64_t>>& assumed);
+  Unknown unknown(const LaneAccess& first, const LaneAccess& second, uint64_t rounds) const;
+  bool is_reachable(const LaneAccess& first, size_t a, const LaneAccess& second, size_t b,
+                    const Unknown& rest, int64_t distance);
+  bool may_be(const AddressTerm& term, int64_t value);
+  bool runs_with(const LaneAccess& access, size_t thread, const AddressTerm& term, int64_t value);
+  LaneValues* assuming(const AddressTerm& term, int64_t value);
+
+  const llvm::Function& function_;
+  const Dim3 block_;
+  LaneAccesses& accesses_;
+  LoopValues loop_values_;
+  std::map<std::tuple<unsigned, unsigned, int64_t, uint64_t>, Overlap> answers_;
+  std::map<std::pair<const llvm::Value*, int64_t>, std::unique_ptr<LaneValues>> assumed_;
+};
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,103 @@
+#include "hostcuda/jit/kernel_facts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/divide_up.hpp"
+#include "ptx/parameter_layout.hpp"
+#include "ptx/visit.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+constexpr uint32_t device_max_threads = 1024;
+
+// SharedWalk adds up the static shared variables of a kernel and of the functions it calls.
+class SharedWalk {
+ public:
+  explicit SharedWalk(const ptx::Module& module) : module_(module) {
+    for (const ptx::ModuleItem& item : module.items) {
+      const auto* variable = std::get_if<ptx::Variable>(&item);
+      if (variable && variable->space == ptx::StateSpace::shared) {
+        module_variables_[variable->name] = variable;
+      }
+    }
+  }
+
+  uint32_t bytes(const ptx::Function& kernel) {
+    visit(kernel);
+    return static_cast<uint32_t>(std::min<uint64_t>(bytes_, UINT32_MAX));
+  }
+
+ private:
+  void visit(const ptx::Function& function) {
+    if (!functions_.insert(&function).second) return;
+    ptx::for_each_statement(function.body, [&](const ptx::Statement& statement) {
+      if (const auto* variable = std::get_if<ptx::Variable>(&statement)) {
+        if (variable->space == ptx::StateSpace::shared) add(*variable);
+      } else if (const auto* instruction = std::get_if<ptx::Instruction>(&statement)) {
+        for (const ptx::Operand& operand : instruction->operands)
+          ptx::for_each_name(operand, [&](const std::string& it) { name(it); });
+      }
+    });
+  }
+
+  void name(const std::string& name) {
+    auto variable = module_variables_.find(name);
+    if (variable != module_variables_.end()) add(*variable->second);
+    const ptx::Function* function = module_.find_function(name);
+    if (function && function->is_definition) visit(*function);
+  }
+
+  void add(const ptx::Variable& variable) {
+    if (variable.linkage == "extern" || !variables_.insert(&variable).second) return;
+    bytes_ = round_up(bytes_, uint64_t{variable.aligned_to()}) + variable.bytes();
+  }
+
+  const ptx::Module& module_;
+  std::map<std::string, const ptx::Variable*, std::less<>> module_variables_;
+  std::set<const ptx::Function*> functions_;
+  std::set<const ptx::Variable*> variables_;
+  uint64_t bytes_ = 0;
+};
+
+// .maxntid nx, ny, nz and .reqntid: the product of the extents.
+uint32_t max_threads(const ptx::Function& kernel) {
+  uint64_t limit = device_max_threads;
+  for (const ptx::Directive& directive : kernel.attributes) {
+    if (directive.name != "maxntid" && directive.name != "reqntid") continue;
+    uint64_t product = 1;
+    for (const std::string& argument : directive.arguments) {
+      uint64_t value = 0;
+      const char* end = argument.data() + argument.size();
+      if (std::from_chars(argument.data(), end, value).ec == std::errc() && value <= UINT32_MAX) {
+        product = std::min<uint64_t>(product * value, UINT32_MAX);
+      }
+    }
+    limit = std::min(limit, std::max<uint64_t>(product, 1));
+  }
+  return static_cast<uint32_t>(limit);
+}
+
+}  // namespace
+
+Result<KernelFacts> kernel_facts(const ptx::Module& module, std::string_view kernel) {
+  const ptx::Function* function = module.find_function(kernel);
+  if (!function || !function->is_entry || !function->is_definition) {
+    return invalid_input("the module has no such kernel", fmt::format("kernel {}", kernel));
+  }
+  KernelFacts facts;
+  for (const ptx::ParameterPlace& place :
+       ptx::parameter_layout(*function, &facts.parameter_bytes)) {
+    facts.parameters.push_back({place.offset, place.size});
+  }
+  facts.static_shared_bytes = SharedWalk(module).bytes(*function);
+  facts.max_threads = max_threads(*function);
+  return facts;
+}
+
+}  // namespace sluice::hostcuda::jit

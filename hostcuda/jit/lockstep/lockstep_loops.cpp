@@ -1,0 +1,288 @@
+#include "hostcuda/jit/lockstep/lockstep_loops.hpp"
+
+#include <vector>
+
+#include <llvm/ADT/DepthFirstIterator.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include "hostcuda/jit/lockstep/lockstep_candidates.hpp"
+#include "hostcuda/jit/lockstep/loop_way.hpp"
+#include "hostcuda/jit/lowering/sync_points.hpp"
+#include "hostcuda/jit/regions/uniformity.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+constexpr unsigned least_lanes = 8;  // threads of a row, for the vectoriser to gain by
+
+class Rewriter {
+ public:
+  explicit Rewriter(Function& function)
+      : function_(function),
+        dominators_(function),
+        loops_(dominators_),
+        uniformity_(function, {}) {}
+
+  // run() changes one loop, the first that is worth it and can be; false where there is none.
+  bool run() {
+    AssumptionCache assumptions(function_);
+    for (Loop* loop : make_early_inc_range(loops_)) {
+      simplifyLoop(loop, &dominators_, &loops_, nullptr, &assumptions, nullptr, false);
+    }
+    uniformity_ = Uniformity(function_, {});
+    const WayFinder ways(function_, loops_, dominators_, uniformity_);
+    LockstepCandidates candidates(function_);
+    for (Loop* loop : loops_.getLoopsInPreorder()) {
+      if (is_done(*loop) || !candidates.contains(*loop)) continue;
+      Way way;
+      if (!ways.find(*loop, way)) continue;
+      const bool all_go_round =
+          way.edges.empty() && uniformity_.has_uniform_branch(*loop->getLoopLatch());
+      if (all_go_round) {
+        meet_each_round(*loop);
+        return true;
+      }
+      if (loop->getNumBlocks() != 1) continue;
+      wait_for_all(*loop, way);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static bool is_done(const Loop& loop) {
+    for (BasicBlock* block : loop.blocks()) {
+      for (const Instruction& instruction : *block) {
+        auto* call = dyn_cast<CallInst>(&instruction);
+        if (call && is_lockstep(*call)) return true;
+      }
+    }
+    return false;
+  }
+
+  CallInst* call_lockstep(IRBuilder<>& ir, Value* active) {
+    Module& module = *function_.getParent();
+    Type* result = active ? ir.getInt1Ty() : ir.getVoidTy();
+    SmallVector<Type*, 1> types;
+    SmallVector<Value*, 1> operands;
+    if (active) {
+      types.push_back(ir.getInt1Ty());
+      operands.push_back(active);
+    }
+    FunctionCallee callee = module.getOrInsertFunction(active ? lockstep_any_name : lockstep_name,
+                                                       FunctionType::get(result, types, false));
+    cast<Function>(callee.getCallee())->addFnAttr(Attribute::Convergent);
+    return ir.CreateCall(callee, operands);
+  }
+
+  void meet_each_round(const Loop& loop) {
+    IRBuilder<> ir(loop.getLoopLatch()->getTerminator());
+    call_lockstep(ir, nullptr);
+  }
+
+  // Computes early what costs little, so that values all threads share are not lost to those that
+  // did not come by.
+  void hoist(const Way& way) {
+    Instruction* place = way.top->getTerminator();
+    for (BasicBlock* block : depth_first(way.top)) {
+      if (!way.blocks.contains(block) || block == way.top) continue;
+      for (Instruction& instruction : make_early_inc_range(*block)) {
+        const bool can_move = !isa<PHINode>(instruction) && !instruction.isTerminator() &&
+                              !instruction.mayReadOrWriteMemory() &&
+                              isSafeToSpeculativelyExecute(&instruction) &&
+                              all_of(instruction.operands(), [&](const Use& operand) {
+                                auto* value = dyn_cast<Instruction>(operand.get());
+                                return !value || dominators_.dominates(value, place);
+                              });
+        if (can_move) instruction.moveBefore(place);
+      }
+    }
+  }
+
+  // Puts every value that crosses blocks into memory of its thread, zero at first. A phi becomes a
+  // load, which may cross blocks itself.
+  std::vector<AllocaInst*> demote_values() {
+    std::vector<PHINode*> phis;
+    for (Instruction& instruction : instructions(function_)) {
+      if (auto* phi = dyn_cast<PHINode>(&instruction)) phis.push_back(phi);
+    }
+    std::vector<AllocaInst*> variables;
+    for (PHINode* phi : phis)
+      variables.push_back(DemotePHIToStack(phi));
+    std::vector<Instruction*> crossing;
+    for (Instruction& instruction : instructions(function_)) {
+      if (isa<AllocaInst>(instruction) && instruction.getParent() == &function_.getEntryBlock())
+        continue;
+      const bool crosses = any_of(instruction.users(), [&](const User* user) {
+        return cast<Instruction>(user)->getParent() != instruction.getParent();
+      });
+      if (crosses) crossing.push_back(&instruction);
+    }
+    for (Instruction* value : crossing)
+      variables.push_back(DemoteRegToStack(*value));
+    std::erase(variables, nullptr);
+    return variables;
+  }
+
+  void promote(ArrayRef<AllocaInst*> variables) {
+    DominatorTree dominators(function_);
+    for (AllocaInst* variable : variables) {
+      IRBuilder<> ir(variable->getNextNode());
+      ir.CreateStore(Constant::getNullValue(variable->getAllocatedType()), variable);
+    }
+    PromoteMemToReg(variables, dominators);
+  }
+
+  // FreeInduction is a loop's variable that grows by the same in each round and that nobody reads
+  // after the loop: it may go on growing for threads that have left, and so stays the same distance
+  // apart in neighbouring threads.
+  struct FreeInduction {
+    AllocaInst* current = nullptr;
+    AllocaInst* next = nullptr;
+    AllocaInst* step = nullptr;
+  };
+
+  std::vector<FreeInduction> free_inductions(const Loop& loop, const Way& way,
+                                             std::vector<AllocaInst*>& variables) {
+    BasicBlock* body = loop.getHeader();
+    Instruction* place = (way.top ? way.top : loop.getLoopPreheader())->getTerminator();
+    const auto is_there = [&](Value* value) {
+      auto* instruction = dyn_cast<Instruction>(value);
+      return !instruction || dominators_.dominates(instruction, place);
+    };
+    const auto is_used_inside = [&](const Instruction& value) {
+      return all_of(value.users(),
+                    [&](const User* user) { return cast<Instruction>(user)->getParent() == body; });
+    };
+    std::vector<FreeInduction> found;
+    for (PHINode& phi : make_early_inc_range(body->phis())) {
+      Value* start = phi.getIncomingValueForBlock(loop.getLoopPreheader());
+      auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(body));
+      if (!next || next->getOpcode() != Instruction::Add) continue;
+      if (next->getOperand(0) != &phi && next->getOperand(1) != &phi) continue;
+      Value* step = next->getOperand(next->getOperand(0) == &phi ? 1 : 0);
+      if (!is_there(start) || !is_there(step) || !is_used_inside(phi) || !is_used_inside(*next)) {
+        continue;
+      }
+      IRBuilder<> ir(&function_.getEntryBlock(), function_.getEntryBlock().begin());
+      const auto make = [&] { return ir.CreateAlloca(phi.getType(), nullptr, "lockstep.free"); };
+      const FreeInduction induction{make(), make(), make()};
+      variables.insert(variables.end(), {induction.current, induction.next, induction.step});
+      ir.SetInsertPoint(place);
+      ir.CreateStore(start, induction.current);
+      ir.CreateStore(step, induction.step);
+      ir.SetInsertPoint(body, body->getFirstInsertionPt());
+      Value* current = ir.CreateLoad(phi.getType(), induction.current);
+      Value* after = ir.CreateLoad(phi.getType(), induction.next);
+      phi.replaceAllUsesWith(current);
+      next->replaceAllUsesWith(after);
+      phi.eraseFromParent();
+      next->eraseFromParent();
+      found.push_back(induction);
+    }
+    return found;
+  }
+
+  static void advance(const FreeInduction& induction, BasicBlock* head, BasicBlock* tail) {
+    Type* type = induction.current->getAllocatedType();
+    IRBuilder<> ir(head, head->begin());
+    Value* current = ir.CreateLoad(type, induction.current);
+    ir.CreateStore(ir.CreateAdd(current, ir.CreateLoad(type, induction.step)), induction.next);
+    ir.SetInsertPoint(tail, tail->begin());
+    ir.CreateStore(ir.CreateLoad(type, induction.next), induction.current);
+  }
+
+  // All threads come to `gate`, each with the number of where it goes after the loop: 0 for those
+  // that run the loop, 1 and on for the edges. They go round until nobody is left inside.
+  void wait_for_all(const Loop& loop, const Way& way) {
+    if (way.top) hoist(way);
+    BasicBlock* body = loop.getHeader();
+    BasicBlock* before = loop.getLoopPreheader();
+    BasicBlock* exit = loop.getExitBlock();
+    std::vector<AllocaInst*> variables;
+    const std::vector<FreeInduction> free = free_inductions(loop, way, variables);
+    for (AllocaInst* variable : demote_values())
+      variables.push_back(variable);
+    LLVMContext& context = function_.getContext();
+    IRBuilder<> ir(context);
+    BasicBlock& entry = function_.getEntryBlock();
+    ir.SetInsertPoint(&entry, entry.begin());
+    AllocaInst* target = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "lockstep.target");
+    AllocaInst* active = ir.CreateAlloca(ir.getInt1Ty(), nullptr, "lockstep.active");
+    variables.push_back(target);
+    variables.push_back(active);
+
+    const auto make = [&](const char* name) {
+      return BasicBlock::Create(context, name, &function_);
+    };
+    BasicBlock* gate = make("lockstep.gate");
+    BasicBlock* head = make("lockstep.head");
+    BasicBlock* tail = make("lockstep.tail");
+    BasicBlock* leave = make("lockstep.leave");
+
+    const auto arrive = [&](BasicBlock* from, BasicBlock* to, unsigned number) {
+      BasicBlock* edge = make("lockstep.edge");
+      from->getTerminator()->replaceSuccessorWith(to, edge);
+      ir.SetInsertPoint(edge);
+      ir.CreateStore(ir.getInt32(number), target);
+      ir.CreateStore(ir.getInt1(number == 0), active);
+      ir.CreateBr(gate);
+    };
+    arrive(before, body, 0);
+    for (size_t i = 0; i < way.edges.size(); ++i)
+      arrive(way.edges[i].first, way.edges[i].second, static_cast<unsigned>(i + 1));
+    ir.SetInsertPoint(gate);
+    ir.CreateBr(head);
+    ir.SetInsertPoint(head);
+    ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), active), body, tail);
+
+    Instruction* end = body->getTerminator();
+    ir.SetInsertPoint(end);
+    Value* again = end->getOperand(0);
+    if (end->getSuccessor(0) != body) again = ir.CreateNot(again);
+    ir.CreateStore(again, active);
+    ir.CreateBr(tail);
+    end->eraseFromParent();
+
+    ir.SetInsertPoint(tail);
+    ir.CreateCondBr(call_lockstep(ir, ir.CreateLoad(ir.getInt1Ty(), active)), head, leave);
+    ir.SetInsertPoint(leave);
+    if (way.edges.empty()) {
+      ir.CreateBr(exit);
+    } else {
+      SwitchInst* next = ir.CreateSwitch(ir.CreateLoad(ir.getInt32Ty(), target), exit);
+      for (size_t i = 0; i < way.edges.size(); ++i)
+        next->addCase(ir.getInt32(static_cast<uint32_t>(i + 1)), way.edges[i].second);
+    }
+    for (const FreeInduction& induction : free)
+      advance(induction, head, tail);
+    promote(variables);
+  }
+
+  Function& function_;
+  DominatorTree dominators_;
+  LoopInfo loops_;
+  Uniformity uniformity_;
+};
+
+}  // namespace
+
+bool make_lockstep_loops(Function& function, const Dim3& block) {
+  if (block.x < least_lanes) return false;
+  bool changed = false;
+  while (Rewriter(function).run())
+    changed = true;
+  return changed;
+}
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,191 @@
+#include "hostcuda/jit/regions/uniformity.hpp"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CycleAnalysis.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+bool is_divergent_argument(const Argument& argument) {
+  const unsigned number = argument.getArgNo();
+  return number >= ThreadFunction::tid && number < ThreadFunction::first_parameter;
+}
+
+bool is_divergent_load(const LoadInst& load) {
+  return !load.isSimple() || isa<AllocaInst>(getUnderlyingObject(load.getPointerOperand()));
+}
+
+// Propagation follows divergence from where it arises to values, to branches that they decide, and
+// from these to phis where threads meet that went different ways and to values that they take out
+// of loops in different rounds.
+class Propagation {
+ public:
+  Propagation(Function& function, const std::vector<SyncPoint>& points) : points_(points) {
+    post_dominators_.recalculate(function);
+    cycles_.compute(function);
+    unsigned number = 0;
+    for (BasicBlock* block : ReversePostOrderTraversal<Function*>(&function))
+      order_[block] = number++;
+    for (const Cycle* cycle : cycles_.toplevel_cycles())
+      give_up_irreducible(*cycle);
+    for (Argument& argument : function.args()) {
+      if (is_divergent_argument(argument)) spread(argument);
+    }
+    for (Instruction& instruction : instructions(function)) {
+      if (is_source(instruction)) mark(instruction);
+    }
+    while (!pending_.empty())
+      spread(*pending_.pop_back_val());
+  }
+
+  DenseSet<const Instruction*> take_values() {
+    values_.insert(taken_out_.begin(), taken_out_.end());
+    return std::move(values_);
+  }
+  DenseSet<const BasicBlock*> take_branches() { return std::move(branches_); }
+
+ private:
+  using Blocks = SmallSetVector<BasicBlock*, 16>;
+
+  bool is_block_wide_result(const Value& value) const {
+    return any_of(points_, [&](const SyncPoint& point) {
+      return point.result == &value && is_block_wide(point.code.operation) && !point.is_numbered;
+    });
+  }
+
+  // Threads may enter such a cycle at different places, and go round it apart.
+  void give_up_irreducible(const Cycle& cycle) {
+    for (const Cycle* inner : cycle.children())
+      give_up_irreducible(*inner);
+    if (cycle.isReducible()) return;
+    for (BasicBlock* block : cycle.blocks()) {
+      for (PHINode& phi : block->phis())
+        mark(phi);
+    }
+    left_apart_.insert(&cycle);
+    take_out(cycle);
+  }
+
+  bool is_source(const Instruction& instruction) const {
+    if (auto* load = dyn_cast<LoadInst>(&instruction)) return is_divergent_load(*load);
+    // Each thread has its own local memory.
+    if (isa<AllocaInst, AtomicRMWInst, AtomicCmpXchgInst>(instruction)) return true;
+    auto* call = dyn_cast<CallBase>(&instruction);
+    if (!call || is_block_wide_result(instruction)) return false;
+    return !call->doesNotAccessMemory() || call->isConvergent();
+  }
+
+  void mark(Instruction& instruction) {
+    if (is_block_wide_result(instruction)) return;
+    if (values_.insert(&instruction).second) pending_.push_back(&instruction);
+  }
+
+  void spread(Value& value) {
+    for (User* user : value.users())
+      reach(*cast<Instruction>(user));
+  }
+
+  // reach() is for an instruction with a divergent operand.
+  void reach(Instruction& user) {
+    if (!user.isTerminator()) return mark(user);
+    BasicBlock& block = *user.getParent();
+    if (user.getNumSuccessors() > 1 && branches_.insert(&block).second) part(block);
+  }
+
+  // part() is for threads that leave `block` by different edges.
+  void part(BasicBlock& block) {
+    const auto* node = post_dominators_.getNode(&block);
+    BasicBlock* meeting = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+    Blocks between;
+    for (BasicBlock* next : successors(&block))
+      between.insert(next);
+    for (size_t i = 0; i < between.size(); ++i) {
+      if (between[i] == meeting || between[i] == &block) continue;
+      for (BasicBlock* next : successors(between[i]))
+        between.insert(next);
+    }
+    between.remove(&block);
+    join(block, meeting, between);
+    for (const Cycle* cycle = cycles_.getCycle(&block); cycle; cycle = cycle->getParentCycle()) {
+      const bool stay =
+          meeting && all_of(between, [&](BasicBlock* other) { return cycle->contains(other); });
+      if (stay) break;
+      if (left_apart_.insert(cycle).second) take_out(*cycle);
+    }
+  }
+
+  // Each way out of `block` has a label, which its blocks carry as far as they are reached by no
+  // other: where two labels meet, phis tell which way a thread came.
+  void join(BasicBlock& block, BasicBlock* meeting, const Blocks& between) {
+    SmallVector<BasicBlock*, 16> order(between.begin(), between.end());
+    sort(order, [&](BasicBlock* a, BasicBlock* b) { return order_.lookup(a) < order_.lookup(b); });
+    DenseMap<BasicBlock*, BasicBlock*> labels;
+    for (BasicBlock* next : successors(&block))
+      labels[next] = next;
+    Blocks joins;
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (BasicBlock* current : order) {
+        BasicBlock* label = labels.lookup(current);
+        const bool is_own = label == current;
+        if (!is_own) label = nullptr;
+        for (BasicBlock* from : predecessors(current)) {
+          BasicBlock* brought = from == &block || from == meeting ? nullptr : labels.lookup(from);
+          if (!brought || brought == label) continue;
+          if (label) joins.insert(current);
+          label = label ? current : brought;
+        }
+        changed |= label && labels.lookup(current) != label;
+        if (label) labels[current] = label;
+      }
+    }
+    for (BasicBlock* place : joins) {
+      for (PHINode& phi : place->phis()) {
+        if (!phi.hasConstantOrUndefValue()) mark(phi);
+      }
+    }
+  }
+
+  // take_out() is for a cycle that threads leave in different rounds, each with values of its own.
+  void take_out(const Cycle& cycle) {
+    for (BasicBlock* block : cycle.blocks()) {
+      for (Instruction& instruction : *block) {
+        for (User* user : instruction.users()) {
+          auto* place = cast<Instruction>(user);
+          if (cycle.contains(place->getParent())) continue;
+          taken_out_.insert(&instruction);
+          reach(*place);
+        }
+      }
+    }
+  }
+
+  const std::vector<SyncPoint>& points_;
+  PostDominatorTree post_dominators_;
+  CycleInfo cycles_;
+  DenseMap<BasicBlock*, unsigned> order_;
+  DenseSet<const Instruction*> values_, taken_out_;
+  DenseSet<const BasicBlock*> branches_;
+  SmallPtrSet<const Cycle*, 8> left_apart_;
+  SmallVector<Instruction*, 32> pending_;
+};
+
+}  // namespace
+
+Uniformity::Uniformity(Function& function, const std::vector<SyncPoint>& points) {
+  Propagation propagation(function, points);
+  divergent_ = propagation.take_values();
+  divergent_branches_ = propagation.take_branches();
+}
+
+}  // namespace sluice::hostcuda::jit

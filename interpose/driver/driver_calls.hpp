@@ -1,0 +1,21 @@
+// The real driver's functions that the shim itself calls.
+#pragma once
+
+#include <cuda.h>
+
+namespace sluice::interpose {
+
+// DriverCalls holds a typed pointer for each function of wrapped.def and a few more; one that the
+// driver lacks is null.
+struct DriverCalls {
+#define SLUICE_WRAPPED(symbol) decltype(&::symbol) symbol = nullptr;
+#include "interpose/symbols/wrapped.def"
+  decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
+  decltype(&::cuDeviceGetCount) cuDeviceGetCount = nullptr;
+  decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
+  decltype(&::cuDevicePrimaryCtxGetState) cuDevicePrimaryCtxGetState = nullptr;
+  decltype(&::cuLibraryGetGlobal) cuLibraryGetGlobal = nullptr;
+  decltype(&::cuModuleGetGlobal_v2) cuModuleGetGlobal_v2 = nullptr;
+};
+
+}  // namespace sluice::interpose

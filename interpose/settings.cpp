@@ -1,0 +1,77 @@
+#include "interpose/settings.hpp"
+
+#include <charconv>
+#include <string>
+
+#include <unistd.h>
+
+#include "base/cache_folder.hpp"
+#include "base/log.hpp"
+#include "interpose/environment.hpp"
+
+namespace sluice::interpose {
+namespace {
+
+// number() is 0 where the variable is unset.
+uint32_t number(const char* name, uint32_t most) {
+  const std::string text = environment(name);
+  if (text.empty()) return 0;
+  uint32_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size() && value <= most) {
+    return value;
+  }
+  log::warning("{}: '{}' is no number from 0 to {} (now: 0)", name, text, most);
+  return 0;
+}
+
+MegakernelUse megakernel_use() {
+  const std::string use = environment("SLUICE_MEGAKERNEL");
+  if (use.empty() || use == "0" || use == "off") return MegakernelUse::off;
+  if (use == "wait") return MegakernelUse::wait;
+  if (use != "background" && use != "1") {
+    log::warning("SLUICE_MEGAKERNEL: '{}' is none of off, background and wait (now: background)",
+                 use);
+  }
+  return MegakernelUse::background;
+}
+
+// A %p in the journal's path becomes the process id, so that programs with several processes
+// write one journal each.
+std::string journal_path() {
+  std::string path = environment("SLUICE_JOURNAL");
+  const size_t place = path.find("%p");
+  if (place != std::string::npos) path.replace(place, 2, std::to_string(getpid()));
+  return path;
+}
+
+}  // namespace
+
+Settings read_settings() {
+  Settings settings;
+  runtime::Config& config = settings.config;
+  config.journal_path = journal_path();
+  config.program = program_path();
+  config.check_footprints = is_set("SLUICE_CHECK_FOOTPRINTS");
+  config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
+  config.check_races = is_set("SLUICE_CHECK_RACES");
+  config.time_tasks = is_set("SLUICE_TRACE");
+  const std::string rule = environment("SLUICE_DEPENDENCE");
+  if (rule == "buffer") {
+    config.rule = dro::Rule::buffer;
+  } else if (!rule.empty() && rule != "exact") {
+    log::warning("SLUICE_DEPENDENCE: '{}' is no dependence rule; use exact or buffer (now: exact)",
+                 rule);
+  }
+  const std::string governor = environment("SLUICE_GOVERNOR");
+  if (governor != "0" && governor != "off") config.policy.emplace();
+  settings.megakernel = megakernel_use();
+  settings.analysis_cache = cache_path("SLUICE_ANALYSIS_CACHE", "analysis");
+  config.workers = number("SLUICE_WORKERS", 65536);
+  config.stress = number("SLUICE_STRESS", UINT32_MAX);
+  const uint32_t launches = number("SLUICE_WINDOW_LAUNCHES", UINT32_MAX);
+  if (launches != 0) config.window_launches = launches;
+  return settings;
+}
+
+}  // namespace sluice::interpose

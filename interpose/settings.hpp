@@ -1,0 +1,25 @@
+// What the environment sets for the shim.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/runtime.hpp"
+
+namespace sluice::interpose {
+
+// MegakernelUse is SLUICE_MEGAKERNEL: off (the default), background (launches pass through until
+// their code is ready) or wait (all but the first launch of a kernel wait for its code).
+enum class MegakernelUse { off, background, wait };
+
+struct Settings {
+  runtime::Config config;
+  MegakernelUse megakernel = MegakernelUse::off;
+  // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
+  std::string analysis_cache;
+};
+
+// read_settings() says in the log what it does not understand, and then goes by the default.
+Settings read_settings();
+
+}  // namespace sluice::interpose

@@ -1,0 +1,50 @@
+// The driver below the shim as the runtime sees it.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "interpose/driver/driver_calls.hpp"
+#include "interpose/settings.hpp"
+#include "megakernel/cuda/device_executor.hpp"
+#include "runtime/device.hpp"
+
+namespace sluice::interpose {
+
+class ShimDevice : public runtime::Device {
+ public:
+  // `calls` must outlive the device. Asks the driver for the private table of the CPU device.
+  explicit ShimDevice(const DriverCalls& calls);
+
+  // use_megakernel() makes windows run by the megakernel's own PTX where the settings say so;
+  // `real(symbol)` is the driver's function of that name. Call it once, before any launch.
+  void use_megakernel(const Settings& settings, const std::function<void*(const char*)>& real);
+
+  int launch(const runtime::LaunchCall& call) override;
+  Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
+                                     uint32_t dynamic_shared_bytes) override;
+  Result<SluiceBlockCode> traced_block_code(void* function, const Dim3& block,
+                                            uint32_t dynamic_shared_bytes) override;
+  void set_access_sink(const SluiceAccessSink* sink) override;
+  megakernel::WindowBackend* windows() override { return executor_.get(); }
+  Result<runtime::VariablePlace> variable(void* code, const char* name) override;
+  int enqueue(void* stream, std::function<void()> work) override;
+
+ private:
+  using GetBlockCode = decltype(SluiceHostDeviceTable::get_block_code);
+  Result<SluiceBlockCode> find_code(void* function, const Dim3& block,
+                                    uint32_t dynamic_shared_bytes,
+                                    GetBlockCode SluiceHostDeviceTable::* get);
+
+  const DriverCalls& calls_;
+  const SluiceHostDeviceTable* table_ = nullptr;
+  megakernel::CudaDriver driver_;
+  std::unique_ptr<megakernel::DeviceExecutor> executor_;
+};
+
+// note_handle() remembers that a handle of loaded code is a CUmodule or a CUlibrary, which the
+// driver asks to be told apart. Thread-safe.
+void note_handle(CUmodule handle);
+void note_handle(CUlibrary handle);
+
+}  // namespace sluice::interpose

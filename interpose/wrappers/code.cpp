@@ -1,0 +1,67 @@
+// Modules, libraries and the functions in them.
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "interpose/shim_device.hpp"
+#include "interpose/wrappers/wrappers.hpp"
+
+using namespace sluice::interpose;
+using sluice::runtime::Runtime;
+
+namespace {
+
+template <class Handle>
+CUresult note_code(CUresult result, const Handle* code, const void* image) {
+  if (result == CUDA_SUCCESS) note_handle(*code);
+  return noted(result, &Runtime::code_loaded, code, image);
+}
+
+// The runtime reads images from memory; a file that the driver opened by name is read again.
+template <class Handle>
+CUresult note_code_file(CUresult result, const Handle* code, const char* path) {
+  if (result != CUDA_SUCCESS || Shim::get().runtime() == nullptr) return result;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
+  bytes.push_back('\0');  // PTX text ends with a NUL
+  return note_code(result, code, bytes.data());
+}
+
+void unload(void* code) {
+  if (Runtime* runtime = Shim::get().runtime()) runtime->code_unloaded(code);
+}
+
+}  // namespace
+
+SLUICE_NOTED(cuModuleLoad, (CUmodule * module, const char* path), (module, path), note_code_file,
+             module, path)
+SLUICE_NOTED(cuModuleLoadData, (CUmodule * module, const void* image), (module, image), note_code,
+             module, image)
+SLUICE_NOTED(cuModuleLoadDataEx,
+             (CUmodule * module, const void* image, unsigned int option_count,
+              CUjit_option* options, void** values),
+             (module, image, option_count, options, values), note_code, module, image)
+SLUICE_NOTED(cuModuleLoadFatBinary, (CUmodule * module, const void* image), (module, image),
+             note_code, module, image)
+SLUICE_NOTED(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char* name),
+             (function, module, name), noted, &Runtime::function_found, function, module, name)
+SLUICE_NOTED(cuLibraryLoadData,
+             (CUlibrary * library, const void* image, CUjit_option* jit_options, void** jit_values,
+              unsigned int jit_count, CUlibraryOption* options, void** values, unsigned int count),
+             (library, image, jit_options, jit_values, jit_count, options, values, count),
+             note_code, library, image)
+SLUICE_NOTED(cuLibraryLoadFromFile,
+             (CUlibrary * library, const char* path, CUjit_option* jit_options, void** jit_values,
+              unsigned int jit_count, CUlibraryOption* options, void** values, unsigned int count),
+             (library, path, jit_options, jit_values, jit_count, options, values, count),
+             note_code_file, library, path)
+SLUICE_NOTED(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char* name),
+             (kernel, library, name), noted, &Runtime::function_found, kernel, library, name)
+SLUICE_NOTED(cuLibraryGetModule, (CUmodule * module, CUlibrary library), (module, library), noted,
+             &Runtime::code_alias, module, library)
+SLUICE_NOTED(cuKernelGetFunction, (CUfunction * function, CUkernel kernel), (function, kernel),
+             noted, &Runtime::function_alias, function, kernel)
+
+SLUICE_TOLD(cuModuleUnload, (CUmodule module), (module), unload(module))
+SLUICE_TOLD(cuLibraryUnload, (CUlibrary library), (library), unload(library))

@@ -1,0 +1,94 @@
+// Windows on a GPU: one launch of the megakernel each, on the program's own stream.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "megakernel/cuda/code_store.hpp"
+#include "megakernel/cuda/cuda_driver.hpp"
+#include "megakernel/cuda/tables/device_tables.hpp"
+#include "megakernel/window_backend.hpp"
+
+namespace sluice::megakernel {
+
+// DeviceExecutor. Whoever waits for a window is told by a thread of its own, since a function that
+// the driver calls may not call the driver.
+class DeviceExecutor final : public WindowBackend {
+ public:
+  struct Config {
+    uint32_t workers = 0;                   // 0: as many as the device holds at once
+    bool wait_for_code = false;             // at all but the first launch of a kernel
+    uint32_t stress = 0;                    // not 0: random delays
+    std::function<bool(void*)> is_library;  // is this code a CUlibrary, not a CUmodule?
+  };
+
+  // `driver` must outlive it.
+  DeviceExecutor(const CudaDriver& driver, Config config);
+  ~DeviceExecutor() override;
+
+  Answer find_code(const Kernel& kernel, uint32_t& body) override;
+  int submit(void* stream, std::shared_ptr<const Window> window,
+             std::function<void(int)> done) override;
+  void context_ends(void* context) override;
+  uint32_t workers() const override;
+
+ private:
+  // DeviceMemory grows when asked to; what it held is lost then.
+  struct DeviceMemory {
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+  };
+  // Buffers are what one window needs while it runs; windows of different streams may run at once.
+  struct Buffers {
+    SignalMemory signals;
+    DeviceMemory tables;
+    DeviceMemory flags;
+    DeviceMemory counters;
+    std::vector<std::byte> bytes;  // being copied
+    CUevent ended = nullptr;
+  };
+  struct Running {
+    std::unique_ptr<Buffers> buffers;
+    CUcontext context = nullptr;
+    CUstream stream = nullptr;
+    bool has_event = false;
+    std::shared_ptr<const CodeStore::Loaded> code;
+    std::shared_ptr<const Window> window;
+    std::function<void(int)> done;
+  };
+
+  Result<std::shared_ptr<const DeviceCode>> make_code(const Kernel& kernel,
+                                                      const CodeStore::Found& found) const;
+  CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
+  std::unique_ptr<Buffers> take_buffers();
+  void free_all_buffers(bool is_context_there);
+  CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
+  CUresult prepare(Buffers& buffers, const CodeStore::Loaded& code, const Window& window,
+                   CUstream stream, uint64_t& pool_bytes);
+  CUresult launch(Buffers& buffers, const CodeStore::Loaded& code, const Window& window,
+                  uint64_t pool_bytes, CUstream stream);
+  uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes);
+  void follow();
+
+  const CudaDriver& driver_;
+  const Config config_;
+  CodeStore store_;
+  CUcontext context_ = nullptr;
+  uint32_t windows_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Buffers>> free_buffers_;
+  // What their flags and counters hold is not known: they are not used again.
+  std::vector<std::unique_ptr<Buffers>> lost_buffers_;
+  std::deque<Running> running_;
+  bool stopping_ = false;
+  std::thread follower_;  // started by the first window
+};
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,268 @@
+#include "megakernel/cuda/rewrite/function_rewriter.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "megakernel/cuda/flow/flow.hpp"
+#include "megakernel/cuda/rewrite/lane_meeting.hpp"
+#include "megakernel/cuda/rewrite/operand_rewriter.hpp"
+#include "megakernel/cuda/rewrite/statements.hpp"
+#include "megakernel/cuda/worker_memory.h"
+
+namespace sluice::megakernel {
+namespace {
+
+using ptx::Block;
+using ptx::Identifier;
+using ptx::Instruction;
+using ptx::Meeting;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Statement;
+
+constexpr const char* end_label = "$sluice_end";
+constexpr const char* drain_label = "$sluice_drain";
+
+class Rewriter {
+ public:
+  Rewriter(const RewriteContext& context, const ptx::Function& function)
+      : context_(context),
+        source_(function),
+        operands_(context, function.is_entry),
+        meeting_(context.places.lane_states()) {}
+
+  ptx::Function run() {
+    ptx::Function result = source_;
+    result.is_entry = false;
+    result.linkage = "";
+    result.name = context_.prefix + source_.name;
+    check_attributes();
+    result.attributes.clear();
+    result.body.statements.clear();
+    if (meets_lanes()) LaneMeeting::declare(result.body);
+    if (source_.is_entry) open_body(result);
+    rewrite_block(source_.body, result.body);
+    if (source_.is_entry) close_body(result.body);
+    return result;
+  }
+
+ private:
+  void check_attributes() const {
+    for (const ptx::Directive& attribute : source_.attributes) {
+      if (attribute.name.find("cluster") != std::string::npos) {
+        throw Refusal{"it runs in clusters of blocks"};
+      }
+    }
+  }
+
+  uint64_t threads() const { return context_.block.count(); }
+  uint64_t whole_warps() const { return (threads() + 31) / 32 * 32; }
+
+  bool meets_lanes() const { return !context_.exchanges_past_ends.empty(); }
+
+  // Threads beyond the block's skip the body: at once, or by way of the drain loop where they
+  // share a warp with threads that meet at barriers.
+  void open_body(ptx::Function& body) {
+    body.parameters.clear();
+    for (const char* axis : {"x", "y", "z"}) {
+      ptx::Variable parameter;
+      parameter.space = ptx::StateSpace::param;
+      parameter.type = ptx::ScalarType::b32;
+      parameter.name = fmt::format("sluice_ctaid_{}", axis);
+      body.parameters.push_back(std::move(parameter));
+      append(body.body, fmt::format(".reg .b32 %sl_ctaid_{};", axis));
+      append(body.body, fmt::format("ld.param.u32 %sl_ctaid_{0}, [sluice_ctaid_{0}];", axis));
+    }
+    append(body.body, ".reg .b32 %sl_thread;");
+    append(body.body, ".reg .pred %sl_beyond;");
+    append(body.body, ".reg .pred %sl_alive;");
+    append(body.body, "mov.u32 %sl_thread, %tid.x;");
+    if ((context_.drains || meets_lanes()) && whole_warps() != threads()) {
+      append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", whole_warps()));
+      append(body.body, "@%sl_beyond ret;");
+    }
+    append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", threads()));
+    if (meets_lanes() && whole_warps() == threads()) append(body.body, "@%sl_beyond ret;");
+    if (meets_lanes()) meeting_.open(body.body, threads());
+    if (meets_lanes() && whole_warps() == threads()) return;
+    if (context_.drains) {
+      append(body.body, fmt::format("@%sl_beyond bra {};", end_label));
+    } else {
+      append(body.body, "@%sl_beyond ret;");
+    }
+  }
+
+  void close_body(Block& out) {
+    out.statements.emplace_back(ptx::Label{end_label, {}});
+    if (meets_lanes()) meeting_.close(out);
+    if (context_.drains) out.statements.emplace_back(ptx::Label{drain_label, {}});
+    if (uses_async_copies_) append(out, "cp.async.wait_all;");
+    if (context_.drains) {
+      append(out, "setp.ne.u32 %sl_beyond, %sl_thread, %sl_thread;");
+      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_beyond;", whole_warps()));
+      append(out, fmt::format("@%sl_alive bra {};", drain_label));
+    }
+    append(out, "ret;");
+  }
+
+  void rewrite_block(const Block& in, Block& out) {
+    for (const Statement& statement : in.statements) {
+      if (const auto* inner = std::get_if<Block>(&statement)) {
+        Block nested;
+        rewrite_block(*inner, nested);
+        out.statements.emplace_back(std::move(nested));
+      } else if (const auto* variable = std::get_if<ptx::Variable>(&statement)) {
+        if (variable->space != ptx::StateSpace::shared) out.statements.push_back(statement);
+      } else if (const auto* directive = std::get_if<ptx::Directive>(&statement)) {
+        if (directive->name != "loc") out.statements.push_back(statement);
+      } else if (const auto* instruction = std::get_if<Instruction>(&statement)) {
+        try {
+          rewrite_instruction(*instruction, context_.exchanges_past_ends.contains(instruction),
+                              out);
+        } catch (Refusal& refusal) {
+          refusal.reason += fmt::format(" (PTX line {})", instruction->location.line);
+          throw;
+        }
+      } else {
+        out.statements.push_back(statement);
+      }
+    }
+  }
+
+  void rewrite_instruction(Instruction instruction, bool is_past_ends, Block& out) {
+    check_known(instruction);
+    if (instruction.meeting() == Meeting::block)
+      return rewrite_barrier(std::move(instruction), out);
+    if (instruction.opcode == Opcode::exit && !source_.is_entry) {
+      throw Refusal{"a function that it calls ends the thread"};
+    }
+    if (source_.is_entry &&
+        (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit)) {
+      instruction.opcode = Opcode::bra;
+      instruction.modifiers.clear();
+      instruction.operands = {Operand{Identifier{end_label, {}}}};
+      out.statements.emplace_back(std::move(instruction));
+      return;
+    }
+    if (instruction.opcode == Opcode::cp) uses_async_copies_ = true;
+    if (instruction.opcode == Opcode::call) rename_callee(instruction);
+    operands_.rewrite(instruction, out);
+    rewrite_spaces(instruction);
+    if (is_past_ends) return meeting_.meet(out, std::move(instruction));
+    out.statements.emplace_back(std::move(instruction));
+  }
+
+  void check_known(const Instruction& instruction) const {
+    if (instruction.info().meeting != instruction.meeting() &&
+        instruction.meeting() == Meeting::none) {
+      throw Refusal{"its lanes exchange values without .sync"};
+    }
+    const bool is_plain_copy = instruction.has_modifier("async") &&
+                               !instruction.has_modifier("bulk") &&
+                               !instruction.has_modifier("mbarrier");
+    if (instruction.opcode != Opcode::unknown &&
+        (instruction.opcode != Opcode::cp || is_plain_copy)) {
+      return;
+    }
+    throw Refusal{
+        fmt::format("instruction {} is not known to the rewriter", instruction.opcode_name())};
+  }
+
+  // Barrier k of the block becomes barrier k + 1: the scheduler's own is 0, at which the worker's
+  // other warps wait already.
+  void rewrite_barrier(Instruction barrier, Block& out) {
+    const bool reduces = barrier.has_modifier("red");
+    const bool arrives = barrier.has_modifier("arrive");
+    const size_t id_at = reduces ? 1 : 0;
+    const auto* id = barrier.operands.size() > id_at
+                         ? std::get_if<ptx::IntegerLiteral>(&barrier.operands[id_at].value)
+                         : nullptr;
+    if (id == nullptr) throw Refusal{"it has a barrier whose number is in a register"};
+    if (id->bits >= 15) throw Refusal{"it uses all 16 barriers, one of which is the scheduler's"};
+    const size_t plain_operands = reduces ? 3 : 1;
+    const bool counted = barrier.operands.size() > plain_operands;
+    if (context_.drains) {
+      if (reduces || arrives || counted || id->bits != 0 || barrier.guard) {
+        throw Refusal{"threads end before a barrier that counts, reduces or is not the first"};
+      }
+      append(out, "setp.eq.u32 %sl_alive, %sl_thread, %sl_thread;");
+      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_alive;", whole_warps()));
+      return;
+    }
+    barrier.operands[id_at] = Operand{ptx::IntegerLiteral{id->bits + 1, false}};
+    if (!counted) {
+      barrier.operands.insert(barrier.operands.begin() + static_cast<std::ptrdiff_t>(id_at) + 1,
+                              Operand{ptx::IntegerLiteral{whole_warps(), false}});
+    }
+    out.statements.emplace_back(std::move(barrier));
+  }
+
+  void rename_callee(Instruction& call) const {
+    const std::string name(called_function(call));
+    const ptx::Function* callee = name.empty() ? nullptr : context_.module.find_function(name);
+    if (callee == nullptr) throw Refusal{"it calls a function through a pointer"};
+    if (!callee->is_definition) return;
+    for (Operand& operand : call.operands) {
+      auto* identifier = std::get_if<Identifier>(&operand.value);
+      if (identifier == nullptr) continue;
+      identifier->name = context_.prefix + name;
+      return;
+    }
+  }
+
+  // Parameters of the kernel now lie in shared memory, constants at their global addresses, and
+  // nothing that a task of the same launch may have written is read as non-coherent.
+  void rewrite_spaces(Instruction& instruction) const {
+    auto& modifiers = instruction.modifiers;
+    const auto replace = [&](std::string_view from, const char* to) {
+      for (std::string& modifier : modifiers) {
+        if (modifier == from) modifier = to;
+      }
+    };
+    if (instruction.opcode == Opcode::ldu) instruction.opcode = Opcode::ld;
+    if (instruction.opcode == Opcode::ld) std::erase(modifiers, "nc");
+    if (instruction.opcode == Opcode::ld && source_.is_entry && reads_parameter(instruction)) {
+      replace("param", "shared");
+      replace("param::entry", "shared");
+    }
+    if (instruction.opcode == Opcode::cvta &&
+        (instruction.has_modifier("const") || instruction.has_modifier("global"))) {
+      instruction.opcode = Opcode::mov;
+      modifiers = {"b64"};
+    } else if (instruction.opcode == Opcode::cvta && instruction.has_modifier("param")) {
+      replace("param", "shared");
+    } else if (instruction.opcode == Opcode::isspacep &&
+               (instruction.has_modifier("const") || instruction.has_modifier("param"))) {
+      throw Refusal{"it asks whether an address is a constant's or a parameter's"};
+    } else if (instruction.opcode == Opcode::ld || instruction.opcode == Opcode::prefetch) {
+      replace("const", "global");
+    }
+  }
+
+  static bool reads_parameter(const Instruction& load) {
+    const auto* address = std::get_if<ptx::Address>(&load.operands.at(1).value);
+    return address != nullptr && (address->base == SLUICE_POOL || address->base.starts_with("%"));
+  }
+
+  const RewriteContext& context_;
+  const ptx::Function& source_;
+  OperandRewriter operands_;
+  LaneMeeting meeting_;
+  bool uses_async_copies_ = false;
+};
+
+}  // namespace
+
+Result<ptx::Function> rewrite_function(const RewriteContext& context,
+                                       const ptx::Function& function) {
+  try {
+    return Rewriter(context, function).run();
+  } catch (const Refusal& refusal) {
+    return unsupported(refusal.reason, "kernel code " + function.name,
+                       "its launches run as they would without Sluice");
+  }
+}
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,28 @@
+// What the functions of a kernel are rewritten by, and how one is refused.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "base/dim3.hpp"
+#include "megakernel/cuda/rewrite/places.hpp"
+#include "ptx/syntax.hpp"
+
+namespace sluice::megakernel {
+
+struct RewriteContext {
+  const ptx::Module& module;
+  const Places& places;
+  Dim3 block;
+  std::string prefix;  // of the names of functions that the body defines
+  bool drains = false;
+  // Exchanges of values in a warp that may name lanes which have ended (flow.hpp).
+  const std::set<const ptx::Instruction*>& exchanges_past_ends;
+};
+
+// Refusal is thrown where a function cannot be rewritten, and caught by rewrite_function().
+struct Refusal {
+  std::string reason;
+};
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,55 @@
+// From a window to the tables that the scheduler kernel reads (window_tables.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "megakernel/window.hpp"
+
+namespace sluice::megakernel {
+
+// DeviceCode is what a GPU needs to run blocks of one kernel with one block size: a task body and
+// the addresses that it asks to be staged.
+struct DeviceCode {
+  uint32_t body = 0;             // its number in the linked module
+  uint32_t threads = 0;          // of a block, in whole warps
+  uint32_t parameter_bytes = 0;  // a multiple of 8
+  uint32_t dynamic_offset = 0;   // in the pool
+  bool independent = false;
+  std::vector<uint64_t> addresses;  // of module variables
+
+  // pool_bytes() is the dynamic shared memory that a worker needs for it.
+  uint64_t pool_bytes(uint32_t dynamic_shared_bytes) const {
+    return uint64_t{dynamic_offset} + dynamic_shared_bytes;
+  }
+};
+
+// SignalMemory keeps count of what flags and counters of one piece of device memory hold, so that
+// windows that use it one after another clear nothing.
+struct SignalMemory {
+  uint64_t epoch = 0;
+  std::vector<uint64_t> counted;  // what each counter holds when no window runs
+};
+
+// DeviceTables is the tables of one window as bytes, to be copied to device memory (aligned to 16).
+struct DeviceTables {
+  std::vector<std::byte> bytes;
+  uint32_t flag_count = 0;
+  uint32_t counter_count = 0;
+  uint64_t pool_bytes = 0;
+
+  // set_signals() puts in where in device memory the flags and counters lie.
+  void set_signals(uint64_t flags, uint64_t counters);
+};
+
+// make_device_tables() writes the tables of a window whose slots all have device code, and takes
+// the next epoch of `signals`. A launch that others wait for as a whole gets a counter; so does
+// each group of tasks that is only ever waited for together. `stress` is 0, or the seed of random
+// delays. `renumbered`, where not empty, gives for each body's number that in the module which
+// runs.
+DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress = 0,
+                                std::span<const uint32_t> renumbered = {});
+
+}  // namespace sluice::megakernel

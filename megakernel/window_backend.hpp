@@ -1,0 +1,62 @@
+// What runs windows on a device of its own instead of on the host's workers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/dim3.hpp"
+#include "megakernel/window.hpp"
+
+namespace sluice::ptx {
+struct Module;
+}
+
+namespace sluice::megakernel {
+
+// WindowBackend. One call at a time, but `done` comes on a thread of the backend.
+class WindowBackend {
+ public:
+  virtual ~WindowBackend() = default;
+
+  // Kernel is what a launch asks code for; `code` is the CUmodule or CUlibrary of `function`.
+  struct Kernel {
+    void* function = nullptr;
+    void* code = nullptr;
+    const ptx::Module* module = nullptr;
+    std::string_view name;
+    Dim3 block;
+    uint32_t dynamic_shared_bytes = 0;
+  };
+
+  // Answer holds code, or a reason why there is none. Where `pending`, asking again later may bring
+  // code: pass the same `body` again, which the first answer has set.
+  struct Answer {
+    std::shared_ptr<const DeviceCode> code;
+    std::string reason;
+    bool pending = false;
+  };
+  static constexpr uint32_t no_body = UINT32_MAX;
+
+  // find_code() never waits for a compiler, unless the backend was told to wait at all but the
+  // first call for a kernel.
+  virtual Answer find_code(const Kernel& kernel, uint32_t& body) = 0;
+
+  // submit() gives a window, whose slots all have device code, to the device in the order of
+  // `stream`, and keeps it until `done` has been called with a CUresult: 0, or what the device
+  // says of an error. Where submit() itself returns an error nothing has run and `done` is not
+  // called.
+  virtual int submit(void* stream, std::shared_ptr<const Window> window,
+                     std::function<void(int)> done) = 0;
+
+  // context_ends() says that the CUcontext, or any for null, is about to end. No window is
+  // outstanding; what was handed out for it is good no more.
+  virtual void context_ends(void* context) = 0;
+
+  // For how many workers windows should be cut.
+  virtual uint32_t workers() const = 0;
+};
+
+}  // namespace sluice::megakernel

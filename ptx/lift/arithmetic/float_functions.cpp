@@ -1,0 +1,120 @@
+// Reciprocals, roots and the approximate functions. PTX bounds the error of the approximate forms;
+// the exact or library result lies within each bound.
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lift/arithmetic/directed_rounding.hpp"
+#include "ptx/lift/arithmetic/float_helpers.hpp"
+#include "ptx/lift/families.hpp"
+
+namespace sluice::ptx::lift_detail {
+
+namespace {
+
+llvm::Value* reciprocal(InstructionLifter& lifter, llvm::Value* value) {
+  return lifter.ir().CreateFDiv(llvm::ConstantFP::get(value->getType(), 1.0), value);
+}
+
+llvm::Value* square_root(InstructionLifter& lifter, llvm::Value* value) {
+  return lifter.intrinsic(llvm::Intrinsic::sqrt, {value->getType()}, {value});
+}
+
+// The .approx.ftz.f64 forms read and write only the upper half of a double: PTX says that the
+// lower 32 bits are ignored and come out as zero.
+llvm::Value* upper_half(InstructionLifter& lifter, llvm::Value* value) {
+  llvm::Value* bits = lifter.to_bits(value);
+  llvm::Value* kept =
+      lifter.ir().CreateAnd(bits, lifter.integer(bits->getType(), 0xFFFFFFFF00000000));
+  return lifter.from_bits(kept, value->getType());
+}
+
+template <class Function>
+void lift_gross_approximation(InstructionLifter& lifter, Function function) {
+  llvm::Value* value = flush(lifter, upper_half(lifter, lifter.read(1, ScalarType::f64)));
+  lifter.write(0, upper_half(lifter, flush(lifter, function(value))), ScalarType::f64);
+}
+
+// tanh x = 1 - 2 / (2^(x * 2 log2 e) + 1), in double, which keeps full float precision down to
+// 2^-12; below that tanh x is x to within 2^-25.
+llvm::Value* hyperbolic_tangent(InstructionLifter& lifter, llvm::Value* value) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Type* wide = ir.getDoubleTy();
+  llvm::Value* exponent =
+      ir.CreateFMul(ir.CreateFPExt(value, wide), llvm::ConstantFP::get(wide, 2.8853900817779268));
+  llvm::Value* power = lifter.intrinsic(llvm::Intrinsic::exp2, {wide}, {exponent});
+  llvm::Constant* one = llvm::ConstantFP::get(wide, 1.0);
+  llvm::Value* result = ir.CreateFSub(
+      one, ir.CreateFDiv(llvm::ConstantFP::get(wide, 2.0), ir.CreateFAdd(power, one)));
+  llvm::Value* narrowed = value->getType()->isHalfTy() ? narrow_to_half(lifter, result)
+                                                       : ir.CreateFPTrunc(result, value->getType());
+  llvm::Value* small =
+      ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}),
+                       llvm::ConstantFP::get(value->getType(), 0x1p-12));
+  return ir.CreateSelect(small, value, narrowed);
+}
+
+}  // namespace
+
+void lift_reciprocal(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  const bool approximate = lifter.modifiers.take("approx");
+  if (approximate && type == ScalarType::f64) {
+    if (!lifter.modifiers.take("ftz")) lifter.refuse_invalid(".approx.f64 needs .ftz");
+    return lift_gross_approximation(lifter,
+                                    [&](llvm::Value* value) { return reciprocal(lifter, value); });
+  }
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    llvm::Constant* one = llvm::ConstantFP::get(sources[0]->getType(), 1.0);
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
+    return mode.rounding.empty() ? reciprocal(lifter, sources[0])
+                                 : directed_div(lifter, one, sources[0], mode.rounding);
+  });
+}
+
+void lift_sqrt(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  lifter.modifiers.take("approx");
+  const FloatMode mode = take_arithmetic_mode(lifter, type);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
+    return mode.rounding.empty() ? square_root(lifter, sources[0])
+                                 : directed_sqrt(lifter, sources[0], mode.rounding);
+  });
+}
+
+void lift_rsqrt(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
+  if (type == ScalarType::f64 && lifter.modifiers.take("ftz")) {
+    return lift_gross_approximation(
+        lifter, [&](llvm::Value* value) { return reciprocal(lifter, square_root(lifter, value)); });
+  }
+  const FloatMode mode = take_nearest_mode(lifter, type);
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return reciprocal(lifter, square_root(lifter, sources[0]));
+  });
+}
+
+void lift_float_function(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
+  if (type == ScalarType::f64) lifter.refuse_invalid("there is no .f64 form");
+  const FloatMode mode = take_nearest_mode(lifter, type);
+  llvm::Intrinsic::ID id = llvm::Intrinsic::sin;
+  if (lifter.info().opcode == Opcode::cos) id = llvm::Intrinsic::cos;
+  if (lifter.info().opcode == Opcode::ex2) id = llvm::Intrinsic::exp2;
+  if (lifter.info().opcode == Opcode::lg2) id = llvm::Intrinsic::log2;
+  lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
+    return lifter.intrinsic(id, {sources[0]->getType()}, {sources[0]});
+  });
+}
+
+void lift_tanh(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  if (!lifter.modifiers.take("approx")) lifter.refuse_invalid(".approx is missing");
+  const FloatMode mode = take_nearest_mode(lifter, type);
+  lift_lanes(lifter, mode, 1,
+             [&](const Lanes& sources) { return hyperbolic_tangent(lifter, sources[0]); });
+}
+
+}  // namespace sluice::ptx::lift_detail

@@ -1,0 +1,63 @@
+#include "runtime/code/buffers.hpp"
+
+#include <algorithm>
+
+namespace sluice::runtime {
+
+using Places = boost::icl::interval_map<uint64_t, dro::BufferId>::interval_type;
+
+dro::BufferId Buffers::add(uint64_t address, uint64_t bytes) {
+  ++changes_;
+  const auto place = Places::right_open(address, address + bytes);
+  for (auto old = buffers_.find(place); old != buffers_.end(); old = buffers_.find(place))
+    remove({old->second, old->first.lower(), old->first.upper() - old->first.lower()});
+  buffers_.set({place, ++last_});
+  tracker_.buffer_created(last_, bytes);
+  return last_;
+}
+
+void Buffers::remove(uint64_t address) {
+  ++changes_;
+  const std::optional<Allocation> gone = find(address);
+  if (gone && gone->address == address) remove(*gone);
+}
+
+void Buffers::remove(const Allocation& gone) {
+  buffers_.erase(Places::right_open(gone.address, gone.address + gone.bytes));
+  tracker_.buffer_destroyed(gone.buffer);
+  observers_.tell(&Observer::buffer_destroyed, gone.buffer);
+}
+
+std::optional<Allocation> Buffers::find(uint64_t address) const {
+  const auto entry = buffers_.find(address);
+  if (entry == buffers_.end()) return std::nullopt;
+  return Allocation{entry->second, entry->first.lower(),
+                    entry->first.upper() - entry->first.lower()};
+}
+
+void Buffers::written(uint64_t address, uint64_t bytes) {
+  const std::optional<Allocation> found = find(address);
+  if (!found || bytes == 0) return;
+  const uint64_t begin = address - found->address;
+  tracker_.host_write(found->buffer, begin, begin + std::min(bytes, found->bytes - begin));
+}
+
+uint64_t Buffers::variable(void* code, const std::string& name) {
+  const Result<VariablePlace> place = device_.variable(code, name.c_str());
+  if (!place || place->bytes == 0) return 0;
+  const std::optional<Allocation> known = find(place->address);
+  if (!known || known->address != place->address || known->bytes != place->bytes) {
+    add(place->address, place->bytes);
+    variables_.emplace(code, place->address);
+  }
+  return place->address;
+}
+
+void Buffers::code_unloaded(void* code) {
+  const auto [first, last] = variables_.equal_range(code);
+  for (auto variable = first; variable != last; ++variable)
+    remove(variable->second);
+  variables_.erase(code);
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,64 @@
+// The program's memory as buffers, and who hears of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <boost/icl/interval_map.hpp>
+
+#include "dro/rule/tracker.hpp"
+#include "runtime/check/observer.hpp"
+#include "runtime/device.hpp"
+
+namespace sluice::runtime {
+
+// Allocation is one buffer and where it lies.
+struct Allocation {
+  dro::BufferId buffer = 0;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  friend bool operator==(const Allocation&, const Allocation&) = default;
+};
+
+// Buffers maps addresses to buffers, and tells the tracker and the observers of each that comes and
+// goes. Every allocation is a new buffer, also where memory is freed and allocated again at the
+// same address. Not thread-safe.
+class Buffers {
+ public:
+  Buffers(Device& device, dro::DependenceTracker& tracker, const Observers& observers)
+      : device_(device), tracker_(tracker), observers_(observers) {}
+
+  // add() registers [address, address + bytes) (bytes > 0). Allocations that overlap it can no
+  // longer exist, since their end went unseen: they are removed.
+  dro::BufferId add(uint64_t address, uint64_t bytes);
+  // remove() forgets the allocation that begins at `address`, if there is one.
+  void remove(uint64_t address);
+  // find() is the allocation that holds the byte at `address`, if there is one.
+  std::optional<Allocation> find(uint64_t address) const;
+  // changes() counts add() and remove(): what find() answered before the last one may be void.
+  uint64_t changes() const { return changes_; }
+
+  // written() says that the host, ordered after all launches so far, writes these bytes.
+  void written(uint64_t address, uint64_t bytes);
+
+  // variable() is the address of a .global variable of loaded code, which is a buffer from then on
+  // until code_unloaded(); 0 where the device does not say. Ask at each launch: a library's
+  // variables lie elsewhere in each context.
+  uint64_t variable(void* code, const std::string& name);
+  void code_unloaded(void* code);
+
+ private:
+  void remove(const Allocation& gone);
+
+  Device& device_;
+  dro::DependenceTracker& tracker_;
+  const Observers& observers_;
+  boost::icl::interval_map<uint64_t, dro::BufferId> buffers_;
+  dro::BufferId last_ = 0;
+  uint64_t changes_ = 0;
+  std::unordered_multimap<void*, uint64_t> variables_;  // that launches have used, by their code
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,58 @@
+// A kernel, its handles, and what is known of it.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/dim3.hpp"
+#include "hostcuda/block_abi.h"
+#include "megakernel/window_backend.hpp"
+#include "runtime/code/kernel_model.hpp"
+#include "runtime/launch/footprint_cache.hpp"
+#include "runtime/launch/recent_launches.hpp"
+#include "runtime/policy/policy.hpp"
+#include "schedule/block_cost.hpp"
+
+namespace sluice::runtime {
+
+// Kernel is one kernel of one loaded image. Its model is made at its first launch.
+struct Kernel {
+  std::string name;
+  bool tried = false;                  // model or failure has been found
+  std::unique_ptr<KernelModel> model;  // null: failure says why
+  std::string failure;
+  FootprintCache footprints;
+  Policy::Mark pay;
+  std::unordered_set<std::string> told;  // reasons that the log has had already
+  std::list<schedule::BlockCost> costs;  // one for each block size; windows point to them
+};
+
+// BlockCode is the device's answer for one block size: code for the host's workers or, where a
+// backend runs windows, for those of the device.
+struct BlockCode {
+  Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  SluiceBlockCode code = {};
+  std::shared_ptr<const megakernel::DeviceCode> device;
+  std::string failure;   // why there is no code; empty where there is
+  bool pending = false;  // there may be code at a later launch
+  uint32_t body = megakernel::WindowBackend::no_body;
+  schedule::BlockCost* cost = nullptr;  // of Kernel::costs
+};
+
+struct CodeImage;  // what one load call brought
+
+// Function is one handle (CUfunction or CUkernel) of a kernel; several may share a kernel.
+struct Function {
+  std::shared_ptr<Kernel> kernel;
+  std::vector<BlockCode> codes;      // few: a program uses a kernel with one or two block sizes
+  std::shared_ptr<CodeImage> image;  // whose kernel this is
+  void* code = nullptr;              // the CUmodule or CUlibrary that it was found in
+  RecentLaunches recent;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,210 @@
+#include "runtime/code/model_cache.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/digest.hpp"
+#include "dro/journal/journal_format.hpp"
+#include "dro/journal/journal_reader.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t most_footprints = 16;
+
+json json_of(const std::vector<analysis::ParameterSlot>& slots) {
+  json list = json::array();
+  for (const analysis::ParameterSlot& slot : slots)
+    list.push_back({slot.name, slot.offset, slot.size, slot.is_variable});
+  return list;
+}
+
+std::vector<analysis::ParameterSlot> slots_of(const json& list) {
+  std::vector<analysis::ParameterSlot> slots;
+  for (const json& slot : list) {
+    slots.push_back({slot.at(0).get<std::string>(), slot.at(1).get<uint32_t>(),
+                     slot.at(2).get<uint32_t>(), slot.at(3).get<bool>()});
+  }
+  return slots;
+}
+
+std::string text_of(const analysis::KernelSignature& signature) {
+  return json{{"kernel", signature.kernel},
+              {"parameters", json_of(signature.parameters)},
+              {"parameter_bytes", signature.parameter_bytes},
+              {"pointers", json_of(signature.pointers)},
+              {"shape_scalars", json_of(signature.shape_scalars)}}
+      .dump();
+}
+
+std::string text_of(const analysis::Footprint& footprint) {
+  return fmt::format("{{\"opaque\":{},\"footprint\":{}}}", json(footprint.opaque_reason).dump(),
+                     dro::text_of(dro::FootprintRecord{0, footprint}));
+}
+
+std::string text_of(const analysis::LaunchShape& shape) {
+  return fmt::format("{} {} {}, {} {} {}, {}, {}", shape.grid.x, shape.grid.y, shape.grid.z,
+                     shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes,
+                     fmt::join(shape.shape_values, " "));
+}
+
+// lines_of() are the values of a file's lines up to the first one that is damaged.
+std::vector<json> lines_of(const std::string& text) {
+  std::vector<json> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const auto line = dro::unsealed(std::string_view(text).substr(begin, end - begin));
+    json value = line ? json::parse(*line, nullptr, false) : json();
+    if (!value.is_object()) break;
+    lines.push_back(std::move(value));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::optional<analysis::Footprint> footprint_of(const json& line) {
+  auto read = dro::record_of(line.at("footprint"), "");
+  auto* record = read ? std::get_if<dro::FootprintRecord>(&*read) : nullptr;
+  if (record == nullptr) return std::nullopt;
+  analysis::Footprint footprint = std::move(record->footprint);
+  footprint.opaque_reason = line.at("opaque").get<std::string>();
+  return footprint;
+}
+
+// Source is where a kernel's models come from.
+struct Source {
+  ModelMaker maker;
+  std::shared_ptr<const CacheFolder> folder;
+  PtxCode* code = nullptr;  // lives as long as the model
+  std::string kernel;
+  std::string key;  // of the signature; with a shape's text behind it, of footprints
+
+  Result<std::unique_ptr<KernelModel>> make() const { return maker(*code, kernel); }
+};
+
+class CachedModel final : public KernelModel {
+ public:
+  CachedModel(Source source, analysis::KernelSignature signature, std::unique_ptr<KernelModel> real)
+      : source_(std::move(source)), signature_(std::move(signature)), real_(std::move(real)) {}
+
+  const analysis::KernelSignature& signature() const override { return signature_; }
+
+  analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
+    if (asked_ == 0) load(shape);
+    const size_t place = asked_++;
+    if (is_following_ && place < known_.size() && known_[place].shape == shape)
+      return known_[place];
+    if (is_following_) leave(place);
+    if (real_ == nullptr) return nothing(shape);
+    analysis::Footprint answer = real_->footprint(shape);
+    if (place < most_footprints) {
+      known_.push_back(answer);
+      store();
+    }
+    return answer;
+  }
+
+  bool has_not_paid() const override {
+    const std::optional<std::string> text = source_.folder->load(note_name());
+    return text && lines_of(*text).size() == 1;
+  }
+  void note_not_paid() override { source_.folder->store(note_name(), dro::sealed("{}") + "\n"); }
+
+ private:
+  std::string note_name() const { return digest(source_.key + "not paid"); }
+
+  void load(const analysis::LaunchShape& first) {
+    name_ = digest(source_.key + text_of(first));
+    const std::optional<std::string> text = source_.folder->load(name_);
+    if (!text) return;
+    try {
+      for (json& line : lines_of(*text)) {
+        auto footprint = footprint_of(line);
+        if (!footprint) break;
+        known_.push_back(std::move(*footprint));
+      }
+    } catch (const json::exception&) {
+      // What was read before is good.
+    }
+  }
+
+  // leave() makes the real model take over after `place` answers from the folder.
+  void leave(size_t place) {
+    is_following_ = false;
+    known_.resize(std::min(place, known_.size()));
+    if (real_ == nullptr) {
+      if (auto made = source_.make()) real_ = std::move(*made);
+    }
+    if (real_ == nullptr) return;
+    for (const analysis::Footprint& earlier : known_)
+      real_->footprint(earlier.shape);
+  }
+
+  void store() const {
+    std::string text;
+    for (const analysis::Footprint& footprint : known_)
+      text += dro::sealed(text_of(footprint)) + "\n";
+    source_.folder->store(name_, text);
+  }
+
+  analysis::Footprint nothing(const analysis::LaunchShape& shape) const {
+    analysis::Footprint footprint;
+    footprint.kernel = source_.kernel;
+    footprint.shape = shape;
+    footprint.opaque_reason = "it could be analysed at an earlier start, and cannot be now";
+    return footprint;
+  }
+
+  const Source source_;
+  const analysis::KernelSignature signature_;
+  std::unique_ptr<KernelModel> real_;  // null until the folder does not know
+  bool is_following_ = true;           // all answers so far came from the folder
+  size_t asked_ = 0;
+  std::string name_;
+  std::vector<analysis::Footprint> known_;  // by place in the sequence
+};
+
+std::optional<analysis::KernelSignature> load_signature(const Source& source) {
+  const std::optional<std::string> text = source.folder->load(digest(source.key));
+  if (!text) return std::nullopt;
+  const std::vector<json> lines = lines_of(*text);
+  if (lines.size() != 1) return std::nullopt;
+  try {
+    const json& line = lines.front();
+    return analysis::KernelSignature{
+        line.at("kernel").get<std::string>(), slots_of(line.at("parameters")),
+        line.at("parameter_bytes").get<uint32_t>(), slots_of(line.at("pointers")),
+        slots_of(line.at("shape_scalars"))};
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
+                              std::string identity) {
+  return [maker = std::move(maker), folder = std::move(folder), identity = std::move(identity)](
+             PtxCode& code, std::string_view kernel) -> Result<std::unique_ptr<KernelModel>> {
+    Source source{maker, folder, &code, std::string(kernel), {}};
+    source.key = fmt::format("{}\n{}\n{}\n", identity, kernel, code.digest());
+    std::optional<analysis::KernelSignature> signature = load_signature(source);
+    std::unique_ptr<KernelModel> real;
+    if (!signature) {
+      Result<std::unique_ptr<KernelModel>> made = source.make();
+      if (!made) return made;
+      real = std::move(*made);
+      signature = real->signature();
+      folder->store(digest(source.key), dro::sealed(text_of(*signature)) + "\n");
+    }
+    return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
+  };
+}
+
+}  // namespace sluice::runtime

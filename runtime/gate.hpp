@@ -1,0 +1,55 @@
+// The runtime's one lock, and what happens where something throws under it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "base/brief_lock.hpp"
+
+namespace sluice::runtime {
+
+// Gate guards all of the runtime's state but what plans and runs windows. It is shut after a bug of
+// ours (a failed assertion, no memory) and when the runtime has finished: then everything passes.
+class Gate {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // on_failure() says what hands held launches to the driver when the gate is shut by a bug; it is
+  // called under the lock and throws nothing.
+  void on_failure(std::function<void()> let_go) { let_go_ = std::move(let_go); }
+
+  Lock lock() { return lock_briefly_held(mutex_); }
+  // enter() calls `call(lock)` under the lock; nothing is thrown out of it into the program.
+  template <class Call>
+  void enter(Call&& call) noexcept {
+    Lock held = lock();
+    try {
+      call(held);
+    } catch (...) {
+      fail();
+    }
+  }
+  // enter_open() calls `call()` so where the gate is not shut.
+  template <class Call>
+  void enter_open(Call&& call) noexcept {
+    enter([&](Lock&) {
+      if (!is_shut()) call();
+    });
+  }
+
+  // Under the lock:
+  bool is_shut() const { return has_failed_ || is_finished_; }
+  bool is_finished() const { return is_finished_; }
+  void finish() { is_finished_ = true; }
+  // fail(), in a handler, logs once what was thrown and shuts the gate.
+  void fail() noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> let_go_;
+  bool is_finished_ = false;
+  bool has_failed_ = false;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,130 @@
+#include "runtime/launch/launch_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "runtime/launch/arguments.hpp"
+
+namespace sluice::runtime {
+
+Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber number,
+                                    int64_t called) {
+  Function* function = code_.find(call.function);
+  if (function == nullptr) {
+    return Never{{nullptr, "its code was loaded by a call that Sluice does not follow"}};
+  }
+  Kernel& kernel = *function->kernel;
+  const uint64_t blocks = call.grid.count();
+  if (policy_.is_aside(kernel.pay, blocks)) return NotYet{{&kernel, Policy::why_aside}};
+  KernelModel* model = code_.model(*function);
+  if (model == nullptr) return Never{{&kernel, kernel.failure.c_str()}};
+  if (!policy_.may_follow(kernel.pay, *model, blocks * call.block.count())) {
+    return NotYet{{&kernel, Policy::why_not_followed}};
+  }
+  BoundFootprint* bound = find_bytes(call, *function, *model);
+  if (bound == nullptr) return Never{{&kernel, reason_.c_str()}};
+  return Known{number, called, bound, {&call, function, parameters_, pointers_}};
+}
+
+BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
+                                         KernelModel& model) {
+  const analysis::KernelSignature& signature = model.signature();
+  const char* refusal = shape_refusal(call);
+  if (refusal == nullptr) refusal = read_parameter_block(call, signature, parameters_);
+  if (refusal != nullptr) {
+    reason_ = refusal;
+    return nullptr;
+  }
+  BoundFootprint* recent = function.recent.find(call, parameters_, moment());
+  if (recent != nullptr && tracker_.has_footprint(recent->footprint->id)) return recent;
+  read_shape(call, signature);
+  const CachedFootprint& footprint = footprint_of(*function.kernel);
+  if (!footprint.opaque_reason.empty()) {
+    reason_ = footprint.opaque_reason;
+    return nullptr;
+  }
+  if (!bind(function, signature, footprint)) return nullptr;
+  // Observers need the pointers too, and a variable's place is asked for at each launch.
+  const bool is_kept =
+      !observers_.wants().pointers &&
+      std::ranges::none_of(signature.pointers, &analysis::ParameterSlot::is_variable);
+  return is_kept ? function.recent.keep(call, parameters_, moment(), fresh_) : &fresh_;
+}
+
+void LaunchReader::read_shape(const LaunchCall& call, const analysis::KernelSignature& signature) {
+  shape_.grid = call.grid;
+  shape_.block = call.block;
+  shape_.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  shape_.shape_values.clear();
+  for (const analysis::ParameterSlot& slot : signature.shape_scalars)
+    shape_.shape_values.push_back(read_slot(parameters_, slot));
+}
+
+const CachedFootprint& LaunchReader::footprint_of(Kernel& kernel) {
+  const auto found = kernel.footprints.find(shape_);
+  if (found != kernel.footprints.end()) {
+    const CachedFootprint& known = found->second;
+    if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return known;
+    ++dropped_footprints_;           // what was kept of its launches names it
+    kernel.footprints.erase(found);  // the tracker evicted it
+  }
+  const auto began = policy_.began_asking(kernel.footprints.size());
+  const analysis::Footprint footprint = kernel.model->footprint(shape_);
+  policy_.asked(kernel.pay, began);
+  return kernel.footprints.emplace(shape_, add_footprint(footprint)).first->second;
+}
+
+CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint) {
+  CachedFootprint cached{.opaque_reason = footprint.opaque_reason};
+  if (footprint.opaque()) return cached;
+  const Result<dro::FootprintId> id = tracker_.add_footprint(footprint);
+  if (!id) {
+    cached.opaque_reason = id.error().line();
+    return cached;
+  }
+  cached.id = *id;
+  observers_.tell(&Observer::add_footprint, *id, footprint);
+  for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
+    cached.accessed.push_back(argument.reads.present() || argument.may_writes.present() ||
+                              argument.must_writes.present());
+  }
+  return cached;
+}
+
+bool LaunchReader::bind(const Function& function, const analysis::KernelSignature& signature,
+                        const CachedFootprint& footprint) {
+  fresh_.footprint = &footprint;
+  fresh_.arguments.clear();
+  fresh_.touched.clear();
+  fresh_.known = {};
+  pointers_.clear();
+  for (size_t i = 0; i < signature.pointers.size(); ++i) {
+    const analysis::ParameterSlot& slot = signature.pointers[i];
+    std::optional<Allocation> found = Allocation{};  // wherever it points
+    uint64_t address = 0;
+    if (footprint.accessed[i]) {
+      address = slot.is_variable ? buffers_.variable(function.code, slot.name)
+                                 : read_slot(parameters_, slot);
+      found = buffers_.find(address);
+      if (found) fresh_.touched.push_back({found->buffer, found->bytes});
+    }
+    if (!found) {
+      // The address stays out: reasons are counted, and it differs from run to run.
+      reason_ = fmt::format("{} {} {} memory that Sluice does not know",
+                            slot.is_variable ? "variable" : "argument", slot.name,
+                            slot.is_variable ? "lies in" : "points to");
+      log::debug("{}: {} (0x{:x})", signature.kernel, reason_, address);
+      return false;
+    }
+    fresh_.arguments.push_back({found->buffer, address - found->address});
+    if (observers_.wants().pointers) {
+      pointers_.push_back({slot.name, address, found->address, found->address + found->bytes});
+    }
+  }
+  return true;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,55 @@
+// From a launch call to what is understood of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/check/observer.hpp"
+#include "runtime/code/buffers.hpp"
+#include "runtime/code/code_registry.hpp"
+#include "runtime/launch/understood.hpp"
+#include "runtime/policy/policy.hpp"
+
+namespace sluice::runtime {
+
+// LaunchReader asks a kernel's model for the footprint of a launch and binds it to the buffers that
+// the launch points into. It keeps what it read last, so that a repeat launch allocates nothing.
+// Not thread-safe.
+class LaunchReader {
+ public:
+  LaunchReader(CodeRegistry& code, Buffers& buffers, dro::DependenceTracker& tracker,
+               Policy& policy, const Observers& observers)
+      : code_(code), buffers_(buffers), tracker_(tracker), policy_(policy), observers_(observers) {}
+
+  // understand() reads a launch; what it returns is good until the next call. `number` and `called`
+  // are as in Known.
+  Understood understand(const LaunchCall& call, dro::LaunchNumber number, int64_t called);
+
+ private:
+  // find_bytes() is what the launch touches; null where reason_ says why that is not known.
+  BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model);
+  void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
+  const CachedFootprint& footprint_of(Kernel& kernel);
+  CachedFootprint add_footprint(const analysis::Footprint& footprint);
+  bool bind(const Function& function, const analysis::KernelSignature& signature,
+            const CachedFootprint& footprint);
+  // moment() counts what voids what was kept of recent launches.
+  uint64_t moment() const { return buffers_.changes() + dropped_footprints_; }
+
+  CodeRegistry& code_;
+  Buffers& buffers_;
+  dro::DependenceTracker& tracker_;
+  Policy& policy_;
+  const Observers& observers_;
+  uint64_t dropped_footprints_ = 0;
+
+  // Of the launch that is being read.
+  std::vector<std::byte> parameters_;
+  analysis::LaunchShape shape_;
+  BoundFootprint fresh_;  // of one that is not among the recent ones
+  std::vector<BoundPointer> pointers_;
+  std::string reason_;
+};
+
+}  // namespace sluice::runtime

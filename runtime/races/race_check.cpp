@@ -1,0 +1,189 @@
+#include "runtime/races/race_check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/demangle.hpp"
+#include "base/log.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+// About a tenth of a second; two sets for which it does not suffice are compared by their hulls.
+constexpr unsigned long operation_budget = 300'000;
+// Of a buffer that is used in more ways than this, the oldest are forgotten.
+constexpr size_t most_records = 4096;
+constexpr size_t most_answers = 1 << 16;
+
+}  // namespace
+
+RaceCheck::RaceCheck() = default;
+RaceCheck::~RaceCheck() = default;
+
+RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
+  const auto [entry, is_new] = ranges_.try_emplace(bytes, sets_.size());
+  if (is_new) sets_.push_back(dro::byte_set(context_, {0, bytes - 1}));
+  return entry->second;
+}
+
+void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
+  std::vector<Use>& uses = uses_[id];
+  uses.clear();
+  const auto add = [&](size_t slot, const analysis::Access& access, bool writes, bool is_must) {
+    if (!access.present()) return;
+    Use use{slot, 0, true, writes, false};
+    const auto relation = dro::parse_access(context_, access.relation, footprint.shape.grid);
+    if (access.precision != analysis::Precision::whole_buffer && relation) {
+      use.whole_buffer = false;
+      use.certain = access.precision == analysis::Precision::exact && (is_must || !writes);
+      use.set = sets_.size();
+      sets_.push_back(dro::coalesced(relation->range()));
+    }
+    uses.push_back(use);
+  };
+  for (size_t slot = 0; slot < footprint.arguments.size(); ++slot) {
+    const analysis::ArgumentFootprint& argument = footprint.arguments[slot];
+    add(slot, argument.reads, false, false);
+    add(slot, argument.must_writes, true, true);
+    add(slot, argument.may_writes, true, false);
+  }
+}
+
+void RaceCheck::launch(void* stream, const Action& action, dro::FootprintId footprint,
+                       std::span<const AccessedBytes> pointers,
+                       std::span<const dro::BoundArgument> bound) {
+  ++launches_;
+  const ActionTime time = clocks_.act(stream);
+  const auto shared = std::make_shared<const Action>(action);
+  std::vector<Record> records;
+  for (const Use& use : uses_[footprint]) {
+    const AccessedBytes& where = pointers[use.slot];
+    if (where.buffer == 0) continue;
+    const SetId set = use.whole_buffer ? range_of(int64_t(where.bytes)) : use.set;
+    const int64_t offset = use.whole_buffer ? 0 : int64_t(bound[use.slot].offset);
+    records.push_back({time, shared, where, set, offset, use.writes, use.certain});
+  }
+  for (const Record& record : records)
+    meet(record);
+}
+
+void RaceCheck::copy(void* stream, const Action& action, std::span<const CopyRange> ranges) {
+  ++copies_;
+  const ActionTime time = clocks_.act(stream);
+  const auto shared = std::make_shared<const Action>(action);
+  for (const CopyRange& range : ranges) {
+    meet({time, shared, range.where, range_of(range.last - range.first + 1), range.first,
+          range.writes, true});
+  }
+}
+
+// meet() compares a record with all that are live on its buffer, and makes it live itself.
+void RaceCheck::meet(const Record& record) {
+  std::vector<Record>& live = records_[record.where.buffer];
+  Record* same = nullptr;
+  for (Record& other : live) {
+    if (other.time.stream == record.time.stream) {
+      const bool is_same = other.set == record.set && other.offset == record.offset &&
+                           other.writes == record.writes && other.certain == record.certain;
+      if (is_same) same = &other;
+      continue;
+    }
+    if ((!record.writes && !other.writes) || clocks_.is_ordered(other.time)) continue;
+    if (const auto common = common_bytes(other, record)) report(other, record, *common);
+  }
+  if (same != nullptr) {
+    *same = record;
+    return;
+  }
+  if (live.size() >= most_records) live.erase(live.begin(), live.begin() + most_records / 2);
+  live.push_back(record);
+}
+
+std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const Record& b) {
+  const int64_t shift = b.offset - a.offset;
+  if (common_.size() > most_answers) common_.clear();
+  const auto [entry, is_new] = common_.try_emplace(std::make_tuple(a.set, b.set, shift));
+  if (is_new) {
+    const dro::IslContext::Budget budget(context_, operation_budget);
+    const isl::map move(context_.get(), fmt::format("{{ A[o] -> A[o + {}] }}", shift));
+    const isl::set both = sets_[a.set].intersect(sets_[b.set].apply(move));
+    if (both.is_null()) {
+      entry->second = common_hull(sets_[a.set], sets_[b.set], shift);
+    } else if (const auto range = dro::hull(both)) {
+      entry->second = Common{*range, true};
+    }
+  }
+  std::optional<Common> common = entry->second;
+  if (common) {
+    common->range.first += a.offset;
+    common->range.last += a.offset;
+  }
+  return common;
+}
+
+std::optional<RaceCheck::Common> RaceCheck::common_hull(const isl::set& a, const isl::set& b,
+                                                        int64_t shift) {
+  const dro::IslContext::Budget unlimited(context_, 0);
+  const auto left = dro::hull(a), right = dro::hull(b);
+  if (!left || !right) return std::nullopt;
+  const dro::ByteRange range{std::max(left->first, right->first + shift),
+                             std::min(left->last, right->last + shift)};
+  if (range.first > range.last) return std::nullopt;
+  return Common{range, false};
+}
+
+namespace {
+
+std::string action_text(const Action& action, size_t stream) {
+  std::string text = short_name(action.name);
+  if (action.number != 0) {
+    text +=
+        fmt::format(" #{} (grid {}x{}x{}, block {}x{}x{})", action.number, action.grid.x,
+                    action.grid.y, action.grid.z, action.block.x, action.block.y, action.block.z);
+  }
+  if (!action.arguments.empty()) text += fmt::format(" with {}", action.arguments);
+  text += stream == 0 ? " on the default stream" : fmt::format(" on stream {}", stream);
+  const std::string site = site_text(action.site, action.name);
+  return site.empty() ? text : text + ", called from " + site + ",";
+}
+
+}  // namespace
+
+void RaceCheck::report(const Record& earlier, const Record& later, const Common& common) {
+  const uint64_t times = ++pairs_[{earlier.action->name, later.action->name}];
+  if (times > 1) return;
+  const auto deed = [](const Record& record) {
+    const std::string verb = record.certain ? (record.writes ? "writes" : "reads")
+                                            : (record.writes ? "may write" : "may read");
+    return record.where.argument < 0
+               ? verb
+               : fmt::format("{} through argument {}", verb, record.where.argument);
+  };
+  const int64_t last = std::min(common.range.last, int64_t(later.where.bytes) - 1);
+  log::error("{}: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:",
+             earlier.certain && later.certain && common.is_known ? "race" : "possible race",
+             common.range.first, last, later.where.buffer, later.where.bytes);
+  log::error("  {} {}", action_text(*earlier.action, earlier.time.stream), deed(earlier));
+  log::error("  {} {}", action_text(*later.action, later.time.stream), deed(later));
+}
+
+void RaceCheck::unchecked(const std::string& /*kernel*/, const std::string& reason) {
+  ++unchecked_[reason];
+}
+
+void RaceCheck::buffer_destroyed(dro::BufferId buffer) {
+  records_.erase(buffer);
+}
+
+void RaceCheck::finished(dro::JournalWriter* /*journal*/) {
+  for (const auto& [reason, count] : unchecked_) {
+    log::error("{} launches not checked: {}", count, reason);
+  }
+  log::error("checked {} launches and {} copies: {}", launches_, copies_,
+             pairs_.empty() ? std::string("no race found")
+                            : fmt::format("{} {} without an order", pairs_.size(),
+                                          pairs_.size() == 1 ? "pair" : "pairs"));
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,126 @@
+// Races between streams: two launches or copies that touch common bytes, one of them writing, which
+// nothing orders.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/footprint.hpp"
+#include "base/dim3.hpp"
+#include "dro/relations/relations.hpp"
+#include "dro/types.hpp"
+#include "runtime/check/observer.hpp"
+#include "runtime/races/ordering.hpp"
+#include "runtime/races/stream_clocks.hpp"
+
+namespace sluice::runtime {
+
+// Action is a launch or a copy as a report tells of it.
+struct Action {
+  std::string name;     // the kernel as the driver knows it, or the driver's function
+  uint64_t number = 0;  // of the launch; 0 for a copy
+  Dim3 grid, block;
+  std::string arguments;  // "buffer 1, buffer 2 + 256"
+  CallSite site;
+};
+
+// AccessedBytes is one way in which an action touches a buffer.
+struct AccessedBytes {
+  dro::BufferId buffer = 0;
+  uint64_t bytes = 0;     // of the buffer
+  int64_t argument = -1;  // the pointer's place among the kernel's parameters; -1: none
+};
+
+// RaceCheck. Not thread-safe. Every race is logged once for each pair of kernels.
+class RaceCheck : public Observer {
+ public:
+  RaceCheck();
+  ~RaceCheck() override;
+
+  StreamClocks& clocks() { return clocks_; }
+
+  Wants wants() const override { return {.pointers = true}; }
+  void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) override;
+
+  // launch() is a launch with this footprint; `pointers` and `bound` hold one entry for each
+  // pointer slot of the footprint.
+  void launch(void* stream, const Action& action, dro::FootprintId footprint,
+              std::span<const AccessedBytes> pointers, std::span<const dro::BoundArgument> bound);
+
+  // copy() is a copy or memset: each range is (buffer, first byte, last byte, is it written).
+  struct CopyRange {
+    AccessedBytes where;
+    int64_t first = 0;
+    int64_t last = 0;
+    bool writes = false;
+  };
+  void copy(void* stream, const Action& action, std::span<const CopyRange> ranges);
+
+  void unchecked(const std::string& kernel, const std::string& reason) override;
+  void buffer_destroyed(dro::BufferId buffer) override;
+
+  uint64_t races() const { return pairs_.size(); }
+  // finished() logs what was checked and found.
+  void finished(dro::JournalWriter* journal) override;
+
+ private:
+  using SetId = size_t;
+  // Use is one set of bytes that a footprint touches through one pointer slot.
+  struct Use {
+    size_t slot = 0;
+    SetId set = 0;
+    bool whole_buffer = false;
+    bool writes = false;
+    bool certain = false;  // in every run of the program with this launch
+  };
+  // Record is what an action did to a buffer. Of actions that do the same in one stream the last is
+  // kept: what is ordered after it is ordered after all.
+  struct Record {
+    ActionTime time;
+    std::shared_ptr<const Action> action;
+    AccessedBytes where;
+    SetId set = 0;
+    int64_t offset = 0;
+    bool writes = false;
+    bool certain = false;
+  };
+
+  SetId range_of(int64_t bytes);  // [0, bytes)
+  void meet(const Record& record);
+  // Common is the first and last byte that two sets share; `is_known` is false where isl gave up
+  // and their hulls were compared.
+  struct Common {
+    dro::ByteRange range;
+    bool is_known = true;
+  };
+  std::optional<Common> common_bytes(const Record& a, const Record& b);
+  std::optional<Common> common_hull(const isl::set& a, const isl::set& b, int64_t shift);
+  void report(const Record& earlier, const Record& later, const Common& common);
+
+  StreamClocks clocks_;
+  dro::IslContext context_;
+  std::vector<isl::set> sets_;
+  std::map<int64_t, SetId> ranges_;
+  std::map<dro::FootprintId, std::vector<Use>> uses_;
+  std::map<dro::BufferId, std::vector<Record>> records_;
+  std::map<std::tuple<SetId, SetId, int64_t>, std::optional<Common>> common_;
+  std::map<std::pair<std::string, std::string>, uint64_t> pairs_;  // reported, with how often
+  std::map<std::string, uint64_t> unchecked_;                      // launches by reason
+  uint64_t launches_ = 0;
+  uint64_t copies_ = 0;
+};
+
+// site_text() is "main in two_streams", or "two_streams+0x1234" where the function's name is not
+// known. Frames of CUDA's own libraries and of the stub of `kernel` are left out.
+std::string site_text(const CallSite& site, const std::string& kernel);
+
+}  // namespace sluice::runtime

@@ -1,0 +1,33 @@
+#include "runtime/stream/planned_window.hpp"
+
+namespace sluice::runtime {
+
+void PlannedWindow::plan(schedule::Planner& planner) {
+  launches.reserve(held.size());
+  tables.code.reserve(held.size());
+  std::vector<schedule::Launch> asked;
+  asked.reserve(held.size());
+  std::span<const schedule::Dependence> dependences = held.dependences();
+  std::span<const schedule::TouchedBuffer> touched = held.touched();
+  for (const HeldLaunch& launch : held.launches()) {
+    launches.push_back({held.parameters(launch),
+                        {launch.grid.x, launch.grid.y, launch.grid.z},
+                        launch.dynamic_shared_bytes});
+    tables.code.push_back({.code = launch.code,
+                           .launch = &launches.back(),
+                           .runner = launch.runner.get(),
+                           .cost = launch.cost,
+                           .device = launch.device.get(),
+                           .parameter_bytes = static_cast<uint32_t>(launch.parameter_bytes)});
+    asked.push_back({.grid = launch.grid,
+                     .block = launch.block,
+                     .block_nanoseconds = launch.cost == nullptr ? 0 : launch.cost->nanoseconds(),
+                     .dependences = dependences.first(launch.dependence_count),
+                     .touched = touched.first(launch.touched_count)});
+    dependences = dependences.subspan(launch.dependence_count);
+    touched = touched.subspan(launch.touched_count);
+  }
+  tables.plan = planner.plan(asked);
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,92 @@
+// What is held back of all streams, and when it goes to the device.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/check/observer.hpp"
+#include "runtime/code/kernel.hpp"
+#include "runtime/device.hpp"
+#include "runtime/gate.hpp"
+#include "runtime/launch/launch_follower.hpp"
+#include "runtime/policy/policy.hpp"
+#include "runtime/stream/held_streams.hpp"
+#include "runtime/stream/window_runner.hpp"
+
+namespace sluice::runtime {
+
+// StreamWindows holds launches back in a window for each stream while the device has work of that
+// stream, and gives the windows to the device. All its functions are called under the lock.
+class StreamWindows {
+ public:
+  struct Limits {
+    size_t window_launches = 0;  // a window closes at this many launches
+    size_t outstanding = 0;      // at so many launches given to the device wait_for_room() waits
+  };
+  static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
+
+  StreamWindows(Gate& gate, Device& device, WindowRunner& runner, Policy& policy,
+                LaunchFollower& follower, const Observers& observers, const Limits& limits)
+      : gate_(gate),
+        device_(device),
+        runner_(runner),
+        policy_(policy),
+        follower_(follower),
+        observers_(observers),
+        limits_(limits) {}
+
+  // number_of() is the stream's in the journal; it finds streams in the order of their launches.
+  uint64_t number_of(void* stream) { return held_.find(stream).number; }
+  bool holds_any() const { return !held_.open().empty(); }
+  // wait_for_room() returns when no more launches are outstanding than may be.
+  void wait_for_room(Gate::Lock& lock);
+
+  // hold() takes a launch and returns what its program gets. `on` is what it depends on.
+  int hold(const Known& launch, const BlockCode& code, Dependences on);
+  // when_done() has the policy hear of plain launches when the device has ended all that the stream
+  // has so far. Where the device takes no such work it never does.
+  void when_done(void* stream, const Policy::Sample& sample);
+
+  // close() gives all that is held back to the device.
+  void close();
+  // wait_until_idle() closes all windows and returns when none is left with the device; also where
+  // `patience` passes and none has ended meanwhile or is running.
+  void wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience = forever);
+  // take_error() is what the device said of launches whose calls had returned, once; else 0.
+  int take_error() { return std::exchange(late_error_, 0); }
+  // let_go() gives all that is held back to the driver, launch by launch.
+  void let_go() noexcept;
+
+  struct Count {
+    size_t windows = 0;
+    size_t launches = 0;
+  };
+  const Count& ended() const { return ended_; }
+
+ private:
+  int submit(HeldStream& stream);
+  void close(HeldStream& stream);
+  void close_related(const HeldStream& stream, const LaunchCall& call, Dependences on);
+  bool has_room() const;
+  void forget(HeldStream& stream, size_t launches);
+  void ended(HeldStream& stream, Policy::Way way, const Policy::Sample& sample);
+
+  Gate& gate_;
+  Device& device_;
+  WindowRunner& runner_;
+  Policy& policy_;
+  LaunchFollower& follower_;
+  const Observers& observers_;
+  const Limits limits_;
+  HeldStreams held_;
+  Count outstanding_;  // with the device
+  Count ended_;
+  int late_error_ = 0;
+  std::condition_variable window_ended_;
+  std::condition_variable room_made_;  // has_room() may hold
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,89 @@
+#include "runtime/stream/window_runner.hpp"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "schedule/cache_sizes.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+schedule::Machine machine_of(const megakernel::WindowBackend* backend, uint32_t host_workers,
+                             uint32_t stress) {
+  const schedule::CacheSizes caches = schedule::read_cache_sizes();
+  const uint64_t own_caches = backend == nullptr ? caches.own * host_workers : 0;
+  schedule::Machine machine{.cache_bytes = schedule::tile_cache_bytes(caches.last, own_caches),
+                            .workers = host_workers,
+                            .own_cache_bytes = own_caches,
+                            .on_host = backend == nullptr,
+                            .stress = stress};
+  if (backend == nullptr) return machine;
+  machine.workers = backend->workers();
+  machine.task_threads = schedule::device_task_threads;
+  return machine;
+}
+
+}  // namespace
+
+WindowRunner::WindowRunner(Device& device, megakernel::WindowBackend* backend, Gate& gate,
+                           const Config& config)
+    : device_(device),
+      backend_(backend),
+      gate_(gate),
+      times_tasks_(config.times_tasks),
+      executors_(config.workers),
+      planner_(machine_of(backend, executors_.workers(), config.stress)) {}
+
+int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
+  void* const stream = window->held.stream();
+  if (backend_ == nullptr) {
+    return device_.enqueue(stream, [this, window = std::move(window), ended = std::move(ended)] {
+      run(*window, ended);
+    });
+  }
+  window->plan(planner_);
+  return backend_->submit(stream, {window, &window->tables},
+                          [this, window, ended = std::move(ended)](int error) {
+                            gate_.enter([&](Gate::Lock&) { ended(error != 0, nullptr); });
+                          });
+}
+
+// On a thread of the device, in the order of the window's stream. Planning it only here costs the
+// program's thread nothing, and the windows before have measured what blocks cost.
+void WindowRunner::run(PlannedWindow& window, const Ended& ended) {
+  bool failed = false;
+  std::optional<megakernel::TaskTimes> times;
+  ++running_;
+  try {
+    if (plan(window)) {
+      if (times_tasks_) times.emplace(executors_.workers());
+      executors_.run(window.tables, times ? &*times : nullptr);
+    } else {
+      run_one_by_one(window.held);
+    }
+  } catch (...) {
+    failed = true;
+  }
+  // Under the lock to the end, since whoever waits may end the life of this object as soon as it
+  // has it.
+  gate_.enter([&](Gate::Lock&) {
+    --running_;
+    ended(failed, times ? &*times : nullptr);
+  });
+}
+
+// plan() is false where the window has no tables.
+bool WindowRunner::plan(PlannedWindow& window) noexcept {
+  try {
+    window.plan(planner_);
+    return true;
+  } catch (const std::bad_alloc&) {
+    // Without tables the launches are as right, and need less memory.
+  } catch (...) {
+    gate_.enter([](Gate::Lock&) { throw; });
+  }
+  return false;
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,171 @@
+#include "schedule/order.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "schedule/task_edges.hpp"
+#include "schedule/tile_parts.hpp"
+
+namespace sluice::schedule {
+namespace {
+
+// The tickets of each worker.
+using WorkerTickets = std::vector<std::vector<uint32_t>>;
+
+void set_queues(Plan& plan, const WorkerTickets& workers) {
+  plan.queue_tickets.reserve(plan.tasks.size());
+  for (const std::vector<uint32_t>& tickets : workers) {
+    plan.queue_tickets.insert(plan.queue_tickets.end(), tickets.begin(), tickets.end());
+    plan.queue_ends.push_back(static_cast<uint32_t>(plan.queue_tickets.size()));
+  }
+}
+
+void emit(Plan& plan, uint32_t launch, uint32_t task) {
+  const LaunchTasks& tasks = plan.launches[launch];
+  const uint32_t first = task * tasks.blocks_per_task;
+  plan.tasks.push_back({launch, first, std::min(tasks.blocks_per_task, tasks.block_count - first)});
+}
+
+// Sweeper emits the tasks of one tile. Tasks of a launch come in the order of their blocks, part by
+// part, so "the masters of this task have been emitted" is one comparison for each dependence, or
+// two where they reach into the part behind.
+class Sweeper {
+ public:
+  Sweeper(Plan& plan, const TimeTile& tile, WorkerTickets& workers)
+      : plan_(plan), tile_(tile), workers_(workers), rounds_(tile.parts, 1) {
+    TileParts parts(plan, tile);
+    sweeps_.reserve(tile.end - tile.first);
+    stretches_.reserve(size_t{tile.end - tile.first} * tile.parts);
+    for (uint32_t launch = tile.first; launch < tile.end; ++launch) {
+      const LaunchTasks& tasks = plan.launches[launch];
+      parts.add(launch);
+      Sweep sweep{launch, task_count(tasks), gates_.size(), 0};
+      for (const Dependence& dependence : plan.dependences_of(tasks)) {
+        if (dependence.master < tile.first) continue;  // all of it has been emitted
+        gates_.push_back(
+            {dependence.master - tile.first, SweptEdges(*dependence.task_edges, tile.is_backward)});
+      }
+      sweep.gate_count = gates_.size() - sweep.first_gate;
+      sweeps_.push_back(sweep);
+      for (uint32_t part = 0; part < tile.parts; ++part) {
+        const uint32_t begin = parts.starts(launch)[part];
+        const uint32_t end = part + 1 < tile.parts ? parts.starts(launch)[part + 1] : sweep.tasks;
+        stretches_.push_back({begin, end, begin});
+        rounds_[part] = std::max<uint64_t>(rounds_[part], end - begin);
+      }
+    }
+  }
+
+  // The last part needs nothing of the others, and its earliest sweep that has not ended is never
+  // held back by its masters; nor is then that of the part before it: so all end.
+  void run() {
+    std::vector<size_t> first(tile_.parts, 0);  // sweep that has not ended, by part
+    size_t parts_left = tile_.parts;
+    for (uint64_t round = 1; parts_left > 0; ++round) {
+      for (uint32_t part = tile_.parts; part-- > 0;) {
+        if (first[part] == sweeps_.size()) continue;
+        for (size_t i = first[part]; i < sweeps_.size(); ++i)
+          advance(i, part, round);
+        while (first[part] < sweeps_.size() && stretch(first[part], part).ended())
+          ++first[part];
+        if (first[part] == sweeps_.size()) --parts_left;
+      }
+    }
+  }
+
+ private:
+  // Gate: the sweep may not emit its next task before its master has emitted so much.
+  struct Gate {
+    size_t master = 0;  // place in sweeps_
+    SweptEdges edges;
+  };
+  struct Sweep {
+    uint32_t launch = 0;
+    uint32_t tasks = 0;
+    size_t first_gate = 0;
+    size_t gate_count = 0;
+  };
+  // Stretch is a part of a sweep, in positions.
+  struct Stretch {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    uint32_t next = 0;
+    bool ended() const { return next == end; }
+  };
+
+  Stretch& stretch(size_t sweep, uint32_t part) { return stretches_[sweep * tile_.parts + part]; }
+
+  void take(const Sweep& sweep, Stretch& stretch, uint32_t part) {
+    if (tile_.parts > 1) {
+      const uint32_t worker = tile_.is_backward ? tile_.parts - 1 - part : part;
+      workers_[worker].push_back(static_cast<uint32_t>(plan_.tasks.size()));
+    }
+    emit(plan_, sweep.launch, tile_.is_backward ? sweep.tasks - 1 - stretch.next : stretch.next);
+    ++stretch.next;
+  }
+
+  // advance() lets a sweep go on as far as its masters allow, but no faster than the longest sweep
+  // of the tile passes over its launch: only sweeps of the same region share the cache.
+  void advance(size_t place, uint32_t part, uint64_t round) {
+    Stretch& own = stretch(place, part);
+    const uint64_t rounds = rounds_[part];
+    const uint64_t length = own.end - own.begin;
+    const uint64_t pace = divide_up(length, rounds);
+    for (uint64_t i = 0; i < pace; ++i) {
+      if (own.ended() || (own.next - own.begin) * rounds >= round * length) return;
+      if (!open(sweeps_[place], own.next, part)) return;
+      take(sweeps_[place], own, part);
+    }
+  }
+
+  bool open(const Sweep& sweep, uint32_t position, uint32_t part) {
+    for (size_t i = sweep.first_gate; i < sweep.first_gate + sweep.gate_count; ++i) {
+      const Gate& gate = gates_[i];
+      uint32_t needed = gate.edges.before(position);
+      if (needed == 0) continue;
+      needed = std::min(sweeps_[gate.master].tasks, needed + tile_.slack);
+      for (uint32_t other = part; other < tile_.parts; ++other) {
+        const Stretch& master = stretch(gate.master, other);
+        if (master.next < std::min(needed, master.end)) return false;
+        if (needed <= master.end) break;
+      }
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  const TimeTile& tile_;
+  WorkerTickets& workers_;
+  std::vector<uint64_t> rounds_;  // of a part's longest stretch, which nothing holds back
+  std::vector<Sweep> sweeps_;
+  std::vector<Stretch> stretches_;  // by sweep, and by part in it
+  std::vector<Gate> gates_;
+};
+
+}  // namespace
+
+void order_by_tiles(Plan& plan) {
+  plan.tasks.reserve(plan.flag_count);
+  WorkerTickets workers(plan.tiles.empty() ? 1 : plan.tiles.front().parts);
+  for (const TimeTile& tile : plan.tiles)
+    Sweeper(plan, tile, workers).run();
+  if (workers.size() > 1) set_queues(plan, workers);
+}
+
+void order_by_worker(Plan& plan, uint32_t workers) {
+  plan.tasks.reserve(plan.flag_count);
+  WorkerTickets tickets(workers);
+  for (uint32_t launch = 0; launch < plan.launches.size(); ++launch) {
+    const uint64_t tasks = task_count(plan.launches[launch]);
+    uint32_t task = 0;
+    for (uint32_t worker = 0; worker < workers; ++worker) {
+      for (; task < tasks * (worker + 1) / workers; ++task) {
+        tickets[worker].push_back(static_cast<uint32_t>(plan.tasks.size()));
+        emit(plan, launch, task);
+      }
+    }
+  }
+  set_queues(plan, tickets);
+}
+
+}  // namespace sluice::schedule

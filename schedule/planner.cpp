@@ -1,0 +1,129 @@
+#include "schedule/planner.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/divide_up.hpp"
+#include "schedule/buffer_set.hpp"
+#include "schedule/order.hpp"
+#include "schedule/time_tiles.hpp"
+
+namespace sluice::schedule {
+namespace {
+
+// The cache is not a tile's alone: other processes, and on a virtual machine other machines, have
+// their part, and half full it holds little less.
+constexpr uint64_t part_of_cache = 4;
+// A larger last level is that of dozens of processors. It is far from each of them, little faster
+// than memory, and a virtual machine has no such part of it.
+constexpr uint64_t far_cache_bytes = uint64_t{64} << 20U;
+// Where the system does not say how large the last level is.
+constexpr uint64_t usual_cache_bytes = uint64_t{8} << 20U;
+
+// Nanoseconds. Tasks between the first two stay as the number of their threads makes them.
+constexpr uint64_t shortest_task = 2'000;
+constexpr uint64_t longest_task = 24'000;
+constexpr uint64_t good_task = 8'000;
+// Tasks for each worker: so many are shared out evenly however they are taken, and with so many it
+// ends with the others within a hundredth.
+constexpr uint64_t few_tasks = 8;
+constexpr uint64_t many_tasks = 64;
+constexpr uint64_t idle_memory = 2;  // nanoseconds of a worker for each byte
+
+bool fits(std::span<const Launch> launches, uint64_t cache_bytes) {
+  BufferSet buffers;
+  for (const Launch& launch : launches) {
+    buffers.add(launch.touched);
+    if (buffers.bytes() > cache_bytes) return false;
+  }
+  return true;
+}
+
+// computes() holds where blocks touch so few bytes in the time they take that a cache brings them
+// nothing which memory could not.
+bool computes(std::span<const Launch> launches) {
+  uint64_t bytes = 0;
+  uint64_t nanoseconds = 0;
+  for (const Launch& launch : launches) {
+    if (launch.block_nanoseconds == 0) return false;
+    nanoseconds += launch.grid.count() * launch.block_nanoseconds;
+    for (const TouchedBuffer& buffer : launch.touched)
+      bytes += buffer.bytes;
+  }
+  return bytes < nanoseconds / idle_memory;
+}
+
+// wanted_blocks() is blocks_per_task() before it looks at how many tasks that makes. Powers of two,
+// so that measurements which hardly differ give the same tasks.
+uint64_t wanted_blocks(const Launch& launch, const Machine& machine) {
+  const uint64_t usual =
+      divide_up(machine.task_threads, std::max<uint64_t>(1, launch.block.count()));
+  const uint64_t block = launch.block_nanoseconds;
+  if (block != 0 && usual * block > longest_task) {
+    const uint64_t many = divide_up(launch.grid.count(), machine.workers * many_tasks);
+    return std::clamp(many, std::min(std::bit_ceil(divide_up(good_task, block)), usual), usual);
+  }
+  const bool is_short = block != 0 && usual * block < shortest_task;
+  return is_short ? std::bit_floor(divide_up(good_task, block)) : usual;
+}
+
+}  // namespace
+
+uint32_t blocks_per_task(const Launch& launch, const Machine& machine) {
+  const uint64_t blocks = launch.grid.count();
+  uint64_t tasks = divide_up(blocks, wanted_blocks(launch, machine));
+  if (tasks < machine.workers * few_tasks) {
+    if (machine.on_host && launch.block_nanoseconds == 0) tasks = machine.workers * few_tasks;
+    tasks = std::min(blocks, divide_up(tasks, machine.workers) * machine.workers);
+  }
+  const uint64_t each = divide_up(blocks, tasks);
+  const uint32_t row = launch.grid.x;
+  return static_cast<uint32_t>(each >= row ? each / row * row
+                                           : divide_up(row, divide_up(row, each)));
+}
+
+uint64_t tile_cache_bytes(uint64_t last_level, uint64_t own_caches) {
+  if (last_level > far_cache_bytes && own_caches != 0) return own_caches;
+  return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
+}
+
+Plan Planner::cut(std::span<const Launch> launches) {
+  Plan plan;
+  plan.launches.reserve(launches.size());
+  for (const Launch& launch : launches) {
+    const LaunchTasks tasks{.block_count = static_cast<uint32_t>(launch.grid.count()),
+                            .blocks_per_task = blocks_per_task(launch, machine_),
+                            .first_flag = plan.flag_count,
+                            .first_dependence = static_cast<uint32_t>(plan.dependences.size()),
+                            .dependence_count = static_cast<uint32_t>(launch.dependences.size())};
+    plan.launches.push_back(tasks);
+    plan.flag_count += task_count(tasks);
+    for (Dependence dependence : launch.dependences) {
+      const uint32_t master_blocks = plan.launches[dependence.master].blocks_per_task;
+      dependence.task_edges = &edges_.find(*dependence.edges, master_blocks, tasks.blocks_per_task);
+      plan.dependences.push_back(dependence);
+    }
+  }
+  plan.task_edges = edges_.holder();
+  return plan;
+}
+
+Plan Planner::plan(std::span<const Launch> launches) {
+  const std::lock_guard lock(mutex_);
+  edges_.trim();
+  Plan plan = cut(launches);
+  if (machine_.stress != 0) {
+    order_randomly(plan, machine_.stress++);
+  } else if (machine_.own_cache_bytes != 0 && fits(launches, machine_.own_cache_bytes)) {
+    order_by_worker(plan, machine_.workers);
+  } else {
+    Machine machine = machine_;
+    // Launches that are swept together then only take the caches from each other.
+    if (computes(launches)) machine.cache_bytes = 0;
+    plan.tiles = find_time_tiles(plan, launches, machine);
+    order_by_tiles(plan);
+  }
+  return plan;
+}
+
+}  // namespace sluice::schedule

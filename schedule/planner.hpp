@@ -1,0 +1,45 @@
+// From the launches of a window to its plan.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+
+#include "schedule/machine.hpp"
+#include "schedule/plan.hpp"
+#include "schedule/task_edges.hpp"
+
+namespace sluice::schedule {
+
+// Planner plans windows for one machine. It remembers what it read from edge tables, which must
+// outlive it. Thread-safe: of several windows one is planned at a time.
+class Planner {
+ public:
+  explicit Planner(const Machine& machine) : machine_(machine) {}
+
+  // plan() cuts launches, given in program order, into tasks and orders these: by time tiles, or,
+  // where all that the launches touch fits the workers' own caches, by worker. Throws
+  // std::bad_alloc.
+  Plan plan(std::span<const Launch> launches);
+
+ private:
+  Plan cut(std::span<const Launch> launches);
+
+  std::mutex mutex_;  // guards what follows
+  Machine machine_;
+  TaskEdgesCache edges_;
+};
+
+// blocks_per_task() is how many neighbouring blocks of a launch make a task that is worth its
+// ticket and still lets workers end together: machine.task_threads threads, unless blocks were
+// measured and such a task takes less than 2 or more than 24 microseconds: then about 8, but no
+// more tasks than workers need to end together. Fewer blocks where a worker would get no task, or
+// only one while blocks are still to be measured; whole rows of blocks, or whole parts of a row.
+uint32_t blocks_per_task(const Launch& launch, const Machine& machine);
+
+// tile_cache_bytes() is how many bytes a time tile may fill: a part of a last-level cache of so
+// many bytes (0: unknown), or, where that is large and far, the workers' own caches, of so many
+// bytes together.
+uint64_t tile_cache_bytes(uint64_t last_level, uint64_t own_caches);
+
+}  // namespace sluice::schedule

@@ -1,0 +1,92 @@
+// Loops that threads run side by side, for tests that compare bit by bit. Compiled with -fmad=false.
+
+// All threads go round equally often.
+extern "C" __global__ void columns(const float* a, const float* b, float* c, int n, int width) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= width) return;
+  float sum = 0;
+  for (int k = 0; k < n; ++k)
+    sum += a[k] * b[k * width + x];
+  c[x] = sum;
+}
+
+// Threads go round as often as each can, some never; then they meet.
+extern "C" __global__ void strided(const float* in, float* out, int count) {
+  __shared__ float pool[256];
+  unsigned t = threadIdx.x;
+  float sum = 1;
+  for (int i = blockIdx.x * blockDim.x + t; i < count; i += gridDim.x * blockDim.x)
+    sum += in[i];
+  pool[t] = sum;
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + t] = pool[(t + 1) % blockDim.x];
+}
+
+// Two such loops under a condition, with work between them and values of before used after.
+extern "C" __global__ void two_loops(const int* in, int* out, int count, int limit) {
+  __shared__ int pool[256];
+  int t = threadIdx.x;
+  int first = 0, second = 0, between = t * 3;
+  if (in[t] > 0) {
+    for (int i = t; i < count; i += blockDim.x)
+      first += in[i];
+    between += first % 5;
+    if (between % 2 == 0) {
+      for (int i = t; i < limit; i += blockDim.x)
+        second += in[i] ^ between;
+    }
+  } else {
+    between = -t;
+  }
+  pool[t] = first + 7 * second + between;
+  __syncthreads();
+  out[t] = pool[t ^ 1];
+}
+
+// A loop that stores, inside a loop that all threads go round.
+extern "C" __global__ void waves(int* numbers, int count, int rounds) {
+  int t = threadIdx.x;
+  for (int round = 0; round < rounds; ++round) {
+    if (t % 3 != round % 3) {
+      for (int i = t; i < count; i += blockDim.x)
+        numbers[i] = numbers[i] * 3 + round;
+    }
+    __syncthreads();
+  }
+}
+
+// A strided loop that starts where an outer one stands, which threads leave at different times.
+extern "C" __global__ void nested(const float* in, float* out, int width, int count) {
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    for (int n = i; n < count; n += width)
+      out[n] = in[n] + 1;
+  }
+}
+
+// The same three deep, with work of a thread's own between the loops and after them.
+extern "C" __global__ void nested_thrice(const int* in, int* out, int width, int count) {
+  int sum = 0;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    for (int round = 0; round < in[i] % 4; ++round) {
+      int last = 0;
+      for (int n = i; n < count; n += width) {
+        last = in[n] + round;
+        out[n] = out[n] * 3 + last;
+      }
+      sum = sum * 5 + last;
+    }
+  }
+  out[count + threadIdx.x] = sum;
+}
+
+// Where a thread stood in its last round is used after the loop.
+extern "C" __global__ void last_round(const int* in, int* out, int count) {
+  int i = threadIdx.x, last, sum = 0;
+  do {
+    last = i;
+    sum += in[i];
+    i += blockDim.x;
+  } while (i < count);
+  out[2 * threadIdx.x] = last;
+  out[2 * threadIdx.x + 1] = sum;
+}

@@ -1,0 +1,248 @@
+// Kernels whose threads exchange through shared memory with a barrier wherever one is needed.
+
+extern "C" __global__ void reduce(const float* in, float* out) {
+  __shared__ float s[256];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half >>= 1) {
+    if (t < half) s[t] += s[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// How far the first step reaches is known when the kernel runs.
+extern "C" __global__ void reduce_some(const float* in, float* out, int n) {
+  extern __shared__ float pool[];
+  int t = threadIdx.x;
+  pool[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+#pragma unroll 1
+  for (int half = n / 2; half > 0; half >>= 1) {
+    if (t < half) pool[t] += pool[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = pool[0];
+}
+
+extern "C" __global__ void reduce_interleaved(const float* in, float* out) {
+  __shared__ float s[256];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int step = 1; step < blockDim.x; step *= 2) {
+    if (t % (2 * step) == 0) s[t] += s[t + step];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+
+extern "C" __global__ void reduce_strided(const float* in, float* out) {
+  __shared__ float s[512];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int step = 1; step < blockDim.x; step *= 2) {
+    int at = 2 * step * t;
+    if (at < blockDim.x) s[at] += s[at + step];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// Up and down a tree, as in the textbook's scan.
+extern "C" __global__ void scan(const float* in, float* out, int n) {
+  extern __shared__ float pool[];
+  int t = threadIdx.x;
+  int step = 1;
+  pool[2 * t] = in[2 * t];
+  pool[2 * t + 1] = in[2 * t + 1];
+  for (int d = n >> 1; d > 0; d >>= 1) {
+    __syncthreads();
+    if (t < d) {
+      int a = step * (2 * t + 1) - 1;
+      int b = step * (2 * t + 2) - 1;
+      pool[b] += pool[a];
+    }
+    step *= 2;
+  }
+  if (t == 0) pool[n - 1] = 0;
+  for (int d = 1; d < n; d *= 2) {
+    step >>= 1;
+    __syncthreads();
+    if (t < d) {
+      int a = step * (2 * t + 1) - 1;
+      int b = step * (2 * t + 2) - 1;
+      float left = pool[a];
+      pool[a] = pool[b];
+      pool[b] += left;
+    }
+  }
+  __syncthreads();
+  out[2 * t] = pool[2 * t];
+  out[2 * t + 1] = pool[2 * t + 1];
+}
+
+extern "C" __global__ void scan_twofold(const float* in, float* out) {
+  __shared__ float s[2][256];
+  int t = threadIdx.x, now = 0;
+  s[0][t] = in[t];
+  __syncthreads();
+  for (int d = 1; d < blockDim.x; d *= 2) {
+    s[1 - now][t] = t >= d ? s[now][t] + s[now][t - d] : s[now][t];
+    now = 1 - now;
+    __syncthreads();
+  }
+  out[t] = s[now][t];
+}
+
+extern "C" __global__ void transpose(const float* in, float* out, int n) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += blockDim.y)
+    tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x;
+  y = blockIdx.x * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += blockDim.y)
+    out[(y + j) * n + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+extern "C" __global__ void bitonic(int* keys) {
+  __shared__ int s[512];
+  int t = threadIdx.x;
+  s[t] = keys[t];
+  s[t + 256] = keys[t + 256];
+  for (unsigned size = 2; size <= 512; size <<= 1) {
+    for (unsigned stride = size / 2; stride > 0; stride >>= 1) {
+      __syncthreads();
+      unsigned at = 2 * t - (t & (stride - 1));
+      bool up = (t & (size / 2)) == 0;
+      int a = s[at], b = s[at + stride];
+      if ((a > b) == up) {
+        s[at] = b;
+        s[at + stride] = a;
+      }
+    }
+  }
+  __syncthreads();
+  keys[t] = s[t];
+  keys[t + 256] = s[t + 256];
+}
+
+// The same for as many keys as there are when the kernel runs.
+extern "C" __global__ void bitonic_some(int* keys, unsigned count) {
+  __shared__ int s[512];
+  int t = threadIdx.x;
+  s[t] = keys[t];
+  s[t + 256] = keys[t + 256];
+  for (unsigned size = 2; size <= count; size <<= 1) {
+    for (unsigned stride = size / 2; stride > 0; stride >>= 1) {
+      __syncthreads();
+      unsigned at = 2 * t - (t & (stride - 1));
+      bool up = (t & (size / 2)) == 0;
+      int a = s[at], b = s[at + stride];
+      if ((a > b) == up) {
+        s[at] = b;
+        s[at + stride] = a;
+      }
+    }
+  }
+  __syncthreads();
+  keys[t] = s[t];
+  keys[t + 256] = s[t + 256];
+}
+
+// A tile with a border, several steps of it in shared memory.
+extern "C" __global__ void stencil_steps(const float* in, float* out, int n, int steps) {
+  __shared__ float now[18][18], next[18][18];
+  int x = threadIdx.x + 1, y = threadIdx.y + 1;
+  int i = (blockIdx.y * 16 + y) * n + blockIdx.x * 16 + x;
+  now[y][x] = in[i];
+  if (x == 1) now[y][0] = in[i - 1];
+  if (x == 16) now[y][17] = in[i + 1];
+  if (y == 1) now[0][x] = in[i - n];
+  if (y == 16) now[17][x] = in[i + n];
+  __syncthreads();
+  for (int step = 0; step < steps; ++step) {
+    next[y][x] = 0.25f * (now[y - 1][x] + now[y + 1][x] + now[y][x - 1] + now[y][x + 1]);
+    __syncthreads();
+    now[y][x] = next[y][x];
+    __syncthreads();
+  }
+  out[i] = now[y][x];
+}
+
+extern "C" __global__ void bodies(const float4* in, float4* out, int n) {
+  extern __shared__ float4 others[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float4 me = in[i], sum = {};
+  for (int first = 0; first < n; first += blockDim.x) {
+    others[threadIdx.x] = in[first + threadIdx.x];
+    __syncthreads();
+    for (int j = 0; j < blockDim.x; ++j) {
+      float dx = others[j].x - me.x, dy = others[j].y - me.y, dz = others[j].z - me.z;
+      float r = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-6f);
+      float s = others[j].w * r * r * r;
+      sum.x += dx * s;
+      sum.y += dy * s;
+      sum.z += dz * s;
+    }
+    __syncthreads();
+  }
+  out[i] = sum;
+}
+
+extern "C" __global__ void histogram(const int* in, int* out, int n) {
+  __shared__ int counts[512];
+  for (int i = threadIdx.x; i < 512; i += blockDim.x) counts[i] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&counts[in[i] & 511], 1);
+  __syncthreads();
+  for (int i = threadIdx.x; i < 512; i += blockDim.x) atomicAdd(&out[i], counts[i]);
+}
+
+// Each thread goes along a diagonal, with a barrier at each step.
+extern "C" __global__ void diagonals(const int* costs, int* out, int penalty) {
+  __shared__ int best[17][17];
+  int t = threadIdx.x;
+  best[t + 1][0] = -penalty * (t + 1);
+  best[0][t + 1] = -penalty * (t + 1);
+  if (t == 0) best[0][0] = 0;
+  __syncthreads();
+  for (int m = 0; m < 16; ++m) {
+    if (t <= m) {
+      int x = t + 1, y = m - t + 1;
+      best[y][x] = max(best[y - 1][x - 1] + costs[y * 16 + x],
+                       max(best[y][x - 1] - penalty, best[y - 1][x] - penalty));
+    }
+    __syncthreads();
+  }
+  out[t] = best[16][t + 1];
+}
+
+// Keys go to places that each thread has counted out for itself.
+extern "C" __global__ void scatter(const int* in, const int* to, int* out) {
+  __shared__ int s[512];
+  int t = threadIdx.x;
+  s[to[t]] = in[t];
+  s[to[t + 256]] = in[t + 256];
+  __syncthreads();
+  out[t] = s[t];
+  out[t + 256] = s[t + 256];
+}
+
+// Threads of one block write and read buffers that no pointer tells apart.
+extern "C" __global__ void saxpy(float a, const float* x, float* y, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    y[i] = a * x[i] + y[i];
+}
+
+extern "C" __global__ void stencil_rows(const float* in, float* out, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x == 0 || x >= n - 1) return;
+  for (int y = 1; y < n - 1; ++y)
+    out[y * n + x] = in[y * n + x - 1] + in[y * n + x + 1] + in[(y - 1) * n + x];
+}

@@ -1,0 +1,197 @@
+#include "runtime/code/model_cache.hpp"
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/scratch_folder.hpp"
+#include "runtime/fake_kernels.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::FakeKernel;
+using testing::FakeKernels;
+
+class ModelCacheTest : public ::testing::Test {
+ protected:
+  // start() is a program's start: the models of one process.
+  std::unique_ptr<KernelModel> start(const std::string& name = "step",
+                                     const std::string& identity = "build 1",
+                                     const std::string& text = "the PTX") {
+    const ModelMaker maker = cached_model_maker(
+        [this](PtxCode& code, std::string_view kernel) {
+          ++made_;
+          return kernels_.maker()(code, kernel);
+        },
+        std::make_shared<const CacheFolder>(path_), identity);
+    Result<std::unique_ptr<KernelModel>> model =
+        maker(images_.emplace_back(std::vector{text}), name);
+    return model ? std::move(*model) : nullptr;
+  }
+
+  int asked(const std::string& name = "step") { return kernels_[name].footprints_asked; }
+
+  static analysis::LaunchShape shape(uint32_t blocks) {
+    return {.grid = {blocks, 1, 1},
+            .block = {testing::cells_per_block, 1, 1},
+            .shape_values = {uint64_t{blocks} * testing::cells_per_block}};
+  }
+
+  FakeKernels kernels_;
+  std::deque<PtxCode> images_;  // outlive the models
+  int made_ = 0;
+  const ScratchFolder scratch_;
+  const std::string path_ = scratch_.file("models");
+};
+
+TEST_F(ModelCacheTest, ASecondStartNeitherMakesTheModelNorAnalyses) {
+  std::vector<analysis::Footprint> first;
+  {
+    const auto model = start();
+    for (const uint32_t blocks : {4U, 8U})
+      first.push_back(model->footprint(shape(blocks)));
+  }
+  const auto model = start();
+  EXPECT_EQ(model->signature().pointers, kernels_["step"].signature.pointers);
+  EXPECT_EQ(model->signature().parameters, kernels_["step"].signature.parameters);
+  EXPECT_EQ(model->signature().shape_scalars, kernels_["step"].signature.shape_scalars);
+  EXPECT_EQ(model->signature().parameter_bytes, kernels_["step"].signature.parameter_bytes);
+  EXPECT_EQ(model->footprint(shape(4)), first[0]);
+  EXPECT_EQ(model->footprint(shape(8)), first[1]);
+  EXPECT_EQ(made_, 1);
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ModelCacheTest, ALaterStartKnowsThatAKernelHasNotPaid) {
+  EXPECT_FALSE(start()->has_not_paid());
+  start()->note_not_paid();
+  EXPECT_TRUE(start()->has_not_paid());
+  EXPECT_FALSE(start("unused")->has_not_paid());
+  EXPECT_FALSE(start("step", "build 2")->has_not_paid());
+}
+
+TEST_F(ModelCacheTest, WhereShapesComeInAnotherOrderTheModelHearsOfAll) {
+  {
+    const auto model = start();
+    model->footprint(shape(4));
+    model->footprint(shape(8));
+  }
+  const auto model = start();
+  model->footprint(shape(4));
+  EXPECT_EQ(asked(), 2);
+  EXPECT_EQ(model->footprint(shape(16)).shape, shape(16));
+  EXPECT_EQ(asked(), 4);  // of 4 blocks once more, and of 16
+  EXPECT_EQ(model->footprint(shape(8)).shape, shape(8));
+  EXPECT_EQ(asked(), 5);
+  const auto third = start();  // the order kept is the last one
+  for (const uint32_t blocks : {4U, 16U, 8U})
+    third->footprint(shape(blocks));
+  EXPECT_EQ(asked(), 5);
+}
+
+TEST_F(ModelCacheTest, AnotherFirstShapeHasAnOrderOfItsOwn) {
+  start()->footprint(shape(4));
+  start()->footprint(shape(8));
+  start()->footprint(shape(4));
+  start()->footprint(shape(8));
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ModelCacheTest, BeyondWhatIsKeptTheModelAnswers) {
+  for (int program = 0; program < 2; ++program) {
+    const auto model = start();
+    for (uint32_t blocks = 1; blocks <= 20; ++blocks)
+      EXPECT_EQ(model->footprint(shape(blocks)), testing::step_footprint(shape(blocks)));
+  }
+  EXPECT_EQ(asked(), 40);  // the second program left the kept ones behind at the 17th
+  EXPECT_EQ(made_, 2);
+}
+
+TEST_F(ModelCacheTest, AnswersOfAnotherBuildKernelOrTextAreMissing) {
+  start()->footprint(shape(4));
+  start("step", "build 2")->footprint(shape(4));
+  start("step", "build 1", "other PTX")->footprint(shape(4));
+  EXPECT_EQ(asked(), 3);
+  EXPECT_EQ(start("unused")->footprint(shape(4)).kernel, "unused");
+}
+
+TEST_F(ModelCacheTest, OpaqueAnswersAreKeptWithTheirReason) {
+  for (int program = 0; program < 2; ++program)
+    EXPECT_EQ(start("opaque")->footprint(shape(1)).opaque_reason, "it follows a pointer");
+  EXPECT_EQ(asked("opaque"), 1);
+}
+
+TEST_F(ModelCacheTest, AnErrorIsTheMakersEachTime) {
+  EXPECT_EQ(start("unmodelled"), nullptr);
+  EXPECT_EQ(start("unmodelled"), nullptr);
+  EXPECT_EQ(made_, 2);
+}
+
+TEST_F(ModelCacheTest, DamagedFilesCountAsMissing) {
+  start()->footprint(shape(4));
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+    std::fstream file(entry.path(), std::ios::in | std::ios::out);
+    file.seekp(20);
+    file.put('~');
+  }
+  EXPECT_EQ(start()->footprint(shape(4)), testing::step_footprint(shape(4)));
+  EXPECT_EQ(made_, 2);
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ModelCacheTest, FilesThatOthersMayWriteCountAsMissing) {
+  start()->footprint(shape(4));
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    fs::permissions(entry.path(), fs::perms::others_write, fs::perm_options::add);
+  start()->footprint(shape(4));
+  EXPECT_EQ(made_, 2);
+}
+
+TEST_F(ModelCacheTest, AFolderThatCannotBeMadeCostsOnlyTheAnalysis) {
+  std::ofstream(path_) << "a file, no folder";
+  start()->footprint(shape(4));
+  start()->footprint(shape(4));
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ModelCacheTest, TheOldestFilesGoWhereAllAreTooMany) {
+  const CacheFolder folder(path_, 100);
+  folder.store("a", std::string(60, 'a'));
+  fs::last_write_time(fs::path(path_) / "a",
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  folder.store("b", std::string(60, 'b'));
+  EXPECT_FALSE(folder.load("a"));
+}
+
+TEST_F(ModelCacheTest, ManySmallFilesStayNearTheLimit) {
+  constexpr uint64_t most_bytes = 64 << 10;
+  const CacheFolder folder(path_, most_bytes);
+  for (int i = 0; i < 3000; ++i)
+    folder.store(std::to_string(i), std::string(100, 'a'));
+  uint64_t sum = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    sum += entry.file_size();
+  EXPECT_LT(sum, 2 * most_bytes);
+  EXPECT_TRUE(folder.load("2999"));
+}
+
+TEST_F(ModelCacheTest, ALoadIsNotedAsAUseOncePerHour) {
+  const CacheFolder folder(path_);
+  folder.store("a", "text");
+  const fs::path file = fs::path(path_) / "a";
+  const auto now = fs::file_time_type::clock::now();
+  const auto lately = now - std::chrono::minutes(30);
+  fs::last_write_time(file, lately);
+  EXPECT_TRUE(folder.load("a"));
+  EXPECT_EQ(fs::last_write_time(file), lately);
+  fs::last_write_time(file, now - std::chrono::hours(2));
+  EXPECT_TRUE(folder.load("a"));
+  EXPECT_GT(fs::last_write_time(file), lately);
+}
+
+}  // namespace
+}  // namespace sluice::runtime

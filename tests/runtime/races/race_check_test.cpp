@@ -1,0 +1,137 @@
+// Which pairs of launches and copies a check for races tells of.
+#include "runtime/races/race_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::GetCapturedStderr;
+
+void* const a = reinterpret_cast<void*>(0x1000);
+void* const b = reinterpret_cast<void*>(0x2000);
+
+// Access of four blocks of 64 bytes each; `may` makes a write one that may not happen.
+analysis::Footprint footprint(bool reads, bool writes, bool may = false) {
+  const std::string own = "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 64x <= o < 64x + 64 }";
+  analysis::Footprint result;
+  result.shape.grid = {4, 1, 1};
+  analysis::ArgumentFootprint& argument = result.arguments.emplace_back();
+  if (reads) argument.reads.relation = own;
+  if (writes) (may ? argument.may_writes : argument.must_writes).relation = own;
+  return result;
+}
+
+class Races : public ::testing::Test {
+ protected:
+  Races() {
+    check_.add_footprint(1, footprint(true, false));
+    check_.add_footprint(2, footprint(false, true));
+    check_.add_footprint(3, footprint(false, true, true));
+    analysis::Footprint anywhere = footprint(false, false);
+    anywhere.arguments[0].reads.precision = analysis::Precision::whole_buffer;
+    check_.add_footprint(4, anywhere);
+  }
+
+  void launch(void* stream, const char* name, dro::FootprintId footprint, uint64_t offset = 0,
+              dro::BufferId buffer = 7) {
+    const AccessedBytes where{buffer, 1024, 0};
+    const dro::BoundArgument bound{buffer, offset};
+    Action action{name, ++launches_, {4, 1, 1}, {16, 1, 1}, {}, {}};
+    check_.launch(stream, action, footprint, {&where, 1}, {&bound, 1});
+  }
+
+  void copy(void* stream, int64_t first, int64_t last, bool writes) {
+    const RaceCheck::CopyRange range{{7, 1024, -1}, first, last, writes};
+    check_.copy(stream, {.name = "cuMemcpyAsync"}, {&range, 1});
+  }
+
+  RaceCheck check_;
+  uint64_t launches_ = 0;
+};
+
+TEST_F(Races, AWriterAndAReaderRaceTwoReadersDoNot) {
+  launch(a, "first", 1);
+  launch(b, "second", 1);
+  EXPECT_EQ(check_.races(), 0u);
+  CaptureStderr();
+  launch(b, "writer", 2);
+  const std::string told = GetCapturedStderr();
+  EXPECT_EQ(check_.races(), 1u) << told;
+  EXPECT_THAT(told, HasSubstr("race: bytes 0 to 255 of buffer 7 (1024 bytes)"));
+  EXPECT_THAT(told, Not(HasSubstr("possible")));
+  EXPECT_THAT(told, HasSubstr("first #1"));
+  EXPECT_THAT(told, HasSubstr("writer #3"));
+}
+
+TEST_F(Races, AreToldOncePerPairOfKernels) {
+  CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    launch(a, "writer", 2);
+    launch(b, "reader", 1);
+  }
+  const std::string told = GetCapturedStderr();
+  EXPECT_EQ(check_.races(), 2u) << told;  // writer, reader and reader, writer
+}
+
+TEST_F(Races, OnlyCommonBytesOfOneBufferCount) {
+  CaptureStderr();
+  launch(a, "writer", 2);
+  launch(b, "elsewhere", 2, 256);
+  launch(b, "other buffer", 2, 0, 8);
+  EXPECT_EQ(check_.races(), 0u);
+  launch(b, "overlap", 2, 255);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("race: bytes 255 to 255 of buffer 7"));
+  EXPECT_EQ(check_.races(), 1u);
+}
+
+TEST_F(Races, WhatMayHappenIsAPossibleRace) {
+  CaptureStderr();
+  launch(a, "maybe", 3);
+  launch(b, "reader", 1);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("possible race: bytes 0 to 255"));
+  CaptureStderr();
+  launch(a, "writer", 2, 512);
+  launch(b, "gather", 4);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("possible race: bytes 512 to 767"));
+}
+
+TEST_F(Races, CopiesAreComparedByTheirRange) {
+  CaptureStderr();
+  launch(a, "writer", 2);
+  copy(b, 256, 1023, false);
+  EXPECT_EQ(check_.races(), 0u);
+  copy(b, 100, 300, false);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("race: bytes 100 to 255"));
+}
+
+TEST_F(Races, NoneIsToldWhereAnEventOrders) {
+  launch(a, "writer", 2);
+  check_.clocks().event_recorded(&check_, a);
+  check_.clocks().stream_waits(b, &check_);
+  launch(b, "reader", 1);
+  EXPECT_EQ(check_.races(), 0u);
+}
+
+TEST_F(Races, FreedMemoryIsForgotten) {
+  launch(a, "writer", 2);
+  check_.buffer_destroyed(7);
+  launch(b, "reader", 1);
+  EXPECT_EQ(check_.races(), 0u);
+}
+
+TEST_F(Races, TheSummaryCountsWhatWasNotChecked) {
+  check_.unchecked("graph", "a CUDA graph");
+  CaptureStderr();
+  check_.finished(nullptr);
+  const std::string told = GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("1 launches not checked: a CUDA graph"));
+  EXPECT_THAT(told, HasSubstr("no race found"));
+}
+
+}  // namespace
+}  // namespace sluice::runtime

@@ -1,0 +1,150 @@
+// A backend whose code comes later: launches pass through until then, none is held back for it, and
+// the journal shows the switch.
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/scratch_folder.hpp"
+#include "megakernel/cuda/tables/device_tables.hpp"
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeDevice;
+using testing::FakeKernel;
+using testing::PingPong;
+
+// FakeBackend runs windows on the fake device's thread, in the order of their tickets.
+class FakeBackend final : public megakernel::WindowBackend {
+ public:
+  explicit FakeBackend(FakeDevice& device) : device_(device) {}
+
+  Answer find_code(const Kernel& kernel, uint32_t& body) override {
+    if (body == no_body) ++bodies;
+    body = 7;
+    ++questions;
+    if (!ready) return {.reason = "not ready", .pending = true};
+    auto code = std::make_shared<megakernel::DeviceCode>();
+    kernels_[code.get()] = static_cast<FakeKernel*>(kernel.function);
+    return {.code = code};
+  }
+
+  int submit(void* stream, std::shared_ptr<const megakernel::Window> window,
+             std::function<void(int)> done) override {
+    if (submit_error != 0) return submit_error;
+    return device_.enqueue(stream, [this, window, done = std::move(done)] {
+      for (const schedule::Task& task : window->plan.tasks) {
+        const megakernel::LaunchCode& code = window->code[task.launch];
+        kernels_.at(code.device)->run(code.launch, task.first_block, task.block_count, nullptr);
+      }
+      done(device_error);
+    });
+  }
+
+  void context_ends(void* /*context*/) override { ++contexts_ended; }
+
+  uint32_t workers() const override { return 4; }
+
+  bool ready = false;
+  int submit_error = 0;
+  int device_error = 0;
+  int questions = 0;
+  int bodies = 0;
+  int contexts_ended = 0;
+
+ private:
+  FakeDevice& device_;
+  std::map<const megakernel::DeviceCode*, FakeKernel*> kernels_;
+};
+
+class BackendTest : public testing::RuntimeTest {
+ protected:
+  BackendTest() { device.backend = &backend; }
+
+  void run_plainly(uint32_t launches) {
+    for (uint32_t t = 0; t < launches; ++t)
+      expected.step(t);
+  }
+
+  FakeBackend backend{device};
+  PingPong program{64};
+  PingPong expected{64};
+};
+
+TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  start(Config{.journal_path = journal});
+  program.allocate_in(*runtime);
+  program.launch(*runtime, kernels["step"], 0);
+  program.launch(*runtime, kernels["step"], 1);
+  device.wait_idle();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step"));
+  backend.ready = true;
+  program.launch(*runtime, kernels["step"], 2);
+  synchronise();
+  program.launch(*runtime, kernels["step"], 3);
+  synchronise();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "window 0", "window 0"));
+  EXPECT_EQ(backend.bodies, 1);
+  EXPECT_EQ(backend.questions, 3);  // and none once there is code
+  run_plainly(4);
+  EXPECT_EQ(program, expected);
+  // All the dependences are found, whether a launch passes through or not.
+  EXPECT_EQ(runtime->counters().resolved, 3U);
+  runtime->finish();
+  std::ostringstream text;
+  text << std::ifstream(journal).rdbuf();
+  const std::string written = text.str();
+  size_t reasons = 0;
+  for (size_t at = written.find("not ready"); at != std::string::npos;
+       at = written.find("not ready", at + 1)) {
+    ++reasons;
+  }
+  EXPECT_EQ(reasons, 2U) << written;
+}
+
+TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
+  start();
+  backend.ready = true;
+  backend.submit_error = 2;
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 3; ++t)
+    EXPECT_EQ(program.launch(*runtime, kernels["step"], t), 0);
+  synchronise();
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "launch step"));
+  run_plainly(3);
+  EXPECT_EQ(program, expected);
+}
+
+// Code is asked for again, as at a kernel's first launch, and windows do not reach over the end.
+TEST_F(BackendTest, CodeEndsWithItsContext) {
+  start();
+  backend.ready = true;
+  program.allocate_in(*runtime);
+  program.launch(*runtime, kernels["step"], 0);
+  runtime->context_ends(nullptr);
+  EXPECT_EQ(backend.contexts_ended, 1);
+  EXPECT_THAT(device.events(), ElementsAre("window 0"));
+  program.launch(*runtime, kernels["step"], 1);
+  synchronise();
+  EXPECT_EQ(backend.bodies, 2);
+  run_plainly(2);
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(BackendTest, AnErrorOfTheDeviceComesBackFromALaterLaunch) {
+  start();
+  backend.ready = true;
+  backend.device_error = 700;
+  program.allocate_in(*runtime);
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+  synchronise();
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 1), 719);  // CUDA_ERROR_LAUNCH_FAILED
+}
+
+}  // namespace
+}  // namespace sluice::runtime

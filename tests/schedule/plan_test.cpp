@@ -1,0 +1,250 @@
+// Launches become plans that the validator accepts, cut into tasks worth a ticket.
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "megakernel/window_builder.hpp"
+#include "schedule/block_cost.hpp"
+#include "schedule/buffer_set.hpp"
+#include "schedule/planner.hpp"
+#include "schedule/validate.hpp"
+
+namespace sluice::schedule {
+namespace {
+
+Machine for_workers(uint32_t workers) {
+  return {.workers = workers};
+}
+
+uint32_t blocks(const Dim3& grid, const Dim3& block, const Machine& machine,
+                uint32_t block_nanoseconds = 0) {
+  return blocks_per_task({.grid = grid, .block = block, .block_nanoseconds = block_nanoseconds},
+                         machine);
+}
+
+TEST(BlocksPerTask, IsWhatATicketIsWorthHoweverLargeTheGrid) {
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, for_workers(2)),
+            64U);  // 16384 threads: half a row
+  EXPECT_EQ(blocks({1 << 20, 1, 1}, {256, 1, 1}, for_workers(8)), 64U);
+  EXPECT_EQ(blocks({24, 512, 1}, {32, 8, 1}, for_workers(2)), 48U);  // two rows
+}
+
+TEST(BlocksPerTask, DoesNotCutBelowWhatATicketIsWorth) {
+  EXPECT_EQ(blocks({64, 64, 1}, {16, 16, 1}, for_workers(16)),
+            64U);  // 16384 threads: a row
+  EXPECT_EQ(blocks({8, 8, 1}, {2, 2, 1}, for_workers(4)),
+            16U);  // a quarter of the grid each
+}
+
+TEST(BlocksPerTask, IsAtLeastOneBlock) {
+  EXPECT_EQ(blocks({1, 1, 1}, {1, 1, 1}, for_workers(64)), 1U);
+  EXPECT_EQ(blocks({3, 1, 1}, {1024, 1, 1}, for_workers(64)), 1U);
+}
+
+TEST(BlocksPerTask, IsShortWhereBlocksWereMeasuredToTakeLong) {
+  EXPECT_EQ(blocks({32, 1, 1}, {128, 1, 1}, for_workers(2), 100'000), 1U);
+  EXPECT_EQ(blocks({1024, 1, 1}, {256, 1, 1}, for_workers(16), 2'000), 4U);
+}
+
+// Smaller tasks would not make workers end together any better, and blocks that lie side by side
+// often wait for the same ones.
+TEST(BlocksPerTask, IsNoShorterThanWorkersNeedToEndTogether) {
+  EXPECT_EQ(blocks({64, 64, 1}, {16, 16, 1}, for_workers(2), 10'000), 32U);
+  EXPECT_EQ(blocks({64, 1024, 1}, {16, 16, 1}, for_workers(2), 10'000), 64U);
+}
+
+TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
+  EXPECT_EQ(blocks({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 512U);
+}
+
+TEST(BlocksPerTask, IsShortWhereBlocksAreStillToBeMeasured) {
+  Machine machine = for_workers(2);
+  machine.on_host = true;
+  EXPECT_EQ(blocks({32, 1, 1}, {256, 1, 1}, machine), 2U);
+  EXPECT_EQ(blocks({32, 1, 1}, {256, 1, 1}, machine, 200), 16U);
+  EXPECT_EQ(blocks({3, 1, 1}, {256, 1, 1}, machine), 1U);
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, machine), 64U);
+}
+
+TEST(BlocksPerTask, DependsOnNoMeasurementInBetween) {
+  for (const uint32_t nanoseconds : {40U, 100U, 300U})
+    EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, for_workers(2), nanoseconds), 64U);
+}
+
+TEST(BlocksPerTask, SharesFewTasksOutEvenly) {
+  EXPECT_EQ(blocks({96, 1, 1}, {512, 1, 1}, for_workers(2)), 24U);  // four, not three
+}
+
+// Launches owns what the launches of a test point to.
+class Launches {
+ public:
+  void add(const Dim3& grid, const Dim3& block, std::vector<Dependence> dependences = {},
+           std::vector<TouchedBuffer> touched = {}, uint32_t block_nanoseconds = 0) {
+    dependences_.push_back(std::move(dependences));
+    touched_.push_back(std::move(touched));
+    launches.push_back({grid, block, block_nanoseconds, dependences_.back(), touched_.back()});
+  }
+
+  std::vector<Launch> launches;
+
+ private:
+  std::deque<std::vector<Dependence>> dependences_;
+  std::deque<std::vector<TouchedBuffer>> touched_;
+};
+
+void expect_valid(const Plan& plan) {
+  const Status valid = validate(plan);
+  EXPECT_TRUE(valid) << valid.error().line();
+}
+
+TEST(Plan, KeepsTheDependencesOfEachLaunch) {
+  const Dim3 grid{9, 7, 1};
+  const dro::EdgeTable table = megakernel::testing::cross_table(grid);
+  Launches window;
+  for (uint32_t i = 0; i < 10; ++i) {
+    std::vector<Dependence> dependences;
+    if (i > 0) dependences.push_back({i - 1, &table});
+    if (i > 4) dependences.push_back({1, &table});
+    window.add(grid, {64, 1, 1}, dependences);
+  }
+  const Plan plan = Planner({.workers = 3}).plan(window.launches);
+  expect_valid(plan);
+  ASSERT_EQ(plan.launches.size(), 10U);
+  for (uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(plan.launches[i].block_count, 63U);
+    const auto dependences = plan.dependences_of(plan.launches[i]);
+    ASSERT_EQ(dependences.size(), i == 0 ? 0U : (i > 4 ? 2U : 1U));
+    if (i > 0) {
+      EXPECT_EQ(dependences[0].master, i - 1U);
+    }
+    if (i > 4) {
+      EXPECT_EQ(dependences[1].master, 1U);
+    }
+  }
+}
+
+TEST(Plan, CutsByWhatBlocksCostWhenItIsMade) {
+  Planner planner({.workers = 2, .on_host = true});
+  for (const uint32_t nanoseconds : {0U, 3'000'000U}) {
+    Launches window;
+    window.add({32, 1, 1}, {256, 1, 1}, {}, {}, nanoseconds);
+    EXPECT_EQ(planner.plan(window.launches).tasks.size(), nanoseconds == 0 ? 16U : 32U);
+  }
+}
+
+// chain() is launches that each step from one of two buffers to the other.
+Launches chain(uint64_t buffer_bytes, const dro::EdgeTable& table, uint32_t block_nanoseconds = 0) {
+  Launches window;
+  for (uint32_t i = 0; i < 6; ++i) {
+    std::vector<Dependence> dependences;
+    if (i > 0) dependences.push_back({i - 1, &table});
+    window.add(table.slave_grid, {32, 8, 1}, dependences, {{1, buffer_bytes}, {2, buffer_bytes}},
+               block_nanoseconds);
+  }
+  return window;
+}
+
+TEST(Plan, FillsTheWorkersOwnCachesWhereTheLastLevelIsFar) {
+  constexpr uint64_t mebibyte = uint64_t{1} << 20U;
+  EXPECT_EQ(tile_cache_bytes(32 * mebibyte, 2 * mebibyte), 8 * mebibyte);
+  EXPECT_EQ(tile_cache_bytes(260 * mebibyte, 4 * mebibyte), 4 * mebibyte);
+  EXPECT_EQ(tile_cache_bytes(260 * mebibyte, 0), 65 * mebibyte);
+  EXPECT_EQ(tile_cache_bytes(0, 0), 2 * mebibyte);
+}
+
+const Machine small_caches{.cache_bytes = 8000, .workers = 2, .own_cache_bytes = 2000};
+
+TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  const Plan plan = Planner(small_caches).plan(chain(1000, table).launches);
+  expect_valid(plan);
+  ASSERT_EQ(plan.queue_ends.size(), 2U);
+  EXPECT_TRUE(plan.tiles.empty());
+  for (uint32_t place = 0; place < plan.queue_tickets.size(); ++place) {
+    const Task& task = plan.tasks[plan.queue_tickets[place]];
+    EXPECT_EQ(task.first_block >= 128, place >= plan.queue_ends[0]);
+  }
+}
+
+TEST(Plan, LetsWorkersShareOneQueueWhereTheBuffersDoNotFit) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  EXPECT_TRUE(Planner(small_caches).plan(chain(1001, table).launches).queue_ends.empty());
+}
+
+TEST(Plan, OrdersAtRandomUnderStressAndEachTimeOtherwise) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  const Launches window = chain(1000, table);
+  Planner planner({.workers = 2, .task_threads = 256, .stress = 3});
+  const auto launches = [&] {
+    const Plan plan = planner.plan(window.launches);
+    expect_valid(plan);
+    std::vector<uint32_t> order;
+    for (const Task& task : plan.tasks)
+      order.push_back(task.launch);
+    return order;
+  };
+  EXPECT_NE(launches(), launches());
+}
+
+// A plan lives on when its planner has forgotten what it read.
+TEST(Plan, KeepsItsTaskEdges) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  Plan plan;
+  {
+    Planner planner(small_caches);
+    plan = planner.plan(chain(1000, table).launches);
+  }
+  EXPECT_EQ(plan.dependences[0].task_edges->masters(0).size(), 1U);
+}
+
+// The first blocks of a kernel find its code cold: a hundred times their cost is no reason for
+// tasks of two blocks.
+TEST(Plan, CutsByTheLeastOfTheFirstMeasurements) {
+  BlockCost cost;
+  cost.note(std::chrono::microseconds(120), 16);
+  ASSERT_TRUE(cost.wants_more());
+  cost.note(std::chrono::microseconds(1), 16);
+  Launches window;
+  window.add({8, 32, 1}, {256, 1, 1}, {}, {}, cost.nanoseconds());
+  EXPECT_EQ(Planner({.workers = 2}).plan(window.launches).tasks.size(), 4U);
+}
+
+TEST(BlockCost, WantsMoreUntilItHasSomeMeasurements) {
+  BlockCost cost;
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(cost.wants_more());
+    cost.note(std::chrono::microseconds(1), 1);
+  }
+  EXPECT_FALSE(cost.wants_more());
+}
+
+// A chain of matrix products gains nothing from a tile, and what each launch reads again and again
+// takes the caches from the others.
+TEST(Plan, SweepsLaunchesOneAfterAnotherWhoseBlocksHardlyTouchMemory) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  for (const bool computes : {false, true}) {
+    // 256 blocks a launch.
+    const Launches window = chain(1'000'000, table, computes ? 40'000 : 4'000);
+    const Plan plan = Planner({.cache_bytes = 8'000'000, .workers = 2}).plan(window.launches);
+    EXPECT_EQ(plan.tiles.size(), computes ? 6U : 1U);
+  }
+}
+
+TEST(BufferSet, CountsEachBufferOnce) {
+  BufferSet buffers;
+  const TouchedBuffer first[] = {{1, 100}, {2, 30}, {1, 70}};
+  const TouchedBuffer second[] = {{2, 30}, {3, 5}};
+  buffers.add(first);
+  EXPECT_EQ(buffers.bytes(), 130U);
+  const size_t known = buffers.size();
+  buffers.add(second);
+  EXPECT_EQ(buffers.bytes(), 135U);
+  buffers.shrink(known);
+  EXPECT_EQ(buffers.bytes(), 130U);
+  EXPECT_EQ(buffers.size(), 2U);
+}
+
+}  // namespace
+}  // namespace sluice::schedule

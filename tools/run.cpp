@@ -1,0 +1,228 @@
+// sluice run: starts a program with the shim (or, with --off, without it) on the chosen device.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/result.hpp"
+#include "interpose/driver/driver_search.hpp"
+#include "interpose/driver/program_file.hpp"
+#include "tools/command.hpp"
+#include "tools/report.hpp"
+
+namespace sluice::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  std::string device = "auto";
+  std::string journal;
+  std::string dependence;
+  std::string megakernel;
+  bool check_footprints = false;
+  uint32_t check_blocks = 0;  // of each launch; 0: all
+  bool trace = false;
+  bool off = false;
+  bool check_races = false;  // of sluice check
+  int race_status = 0;       // the exit status where a race was found; 0: the program's
+  std::vector<std::string> command;
+};
+
+fs::path library_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "lib";
+}
+
+// find_program() is execvp's search, so that a program that is missing is known before anything
+// is changed.
+Result<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), F_OK) != 0) return system_error("no such program", name);
+    return name;
+  }
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return system_error("no such program in PATH", name);
+}
+
+// The journal's file is made by the program; here it is only made sure that it can be.
+Status check_journal(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string folder_name = folder.empty() ? "." : folder.string();
+  const bool exists = access(path.c_str(), F_OK) == 0;
+  const bool writable = exists ? access(path.c_str(), W_OK) == 0 && !fs::is_directory(path)
+                               : access(folder_name.c_str(), W_OK | X_OK) == 0;
+  if (writable) return {};
+  const std::string reason = errno == 0 ? "is a folder" : std::strerror(errno);
+  return system_error("the journal cannot be written: " + reason, path,
+                      "name a file in a folder that exists and that you may write to");
+}
+
+// prepend() puts `entries` before what a colon-separated variable already holds.
+void prepend(const char* variable, const std::string& entries) {
+  const char* before = std::getenv(variable);
+  const std::string value = before == nullptr || *before == '\0' ? entries : entries + ":" + before;
+  setenv(variable, value.c_str(), 1);
+}
+
+void set_environment(const RunOptions& options, const interpose::FoundDriver& driver) {
+  const bool cpu = driver.is_cpu_device;
+  const fs::path libraries = library_folder();
+  const std::string shim = (libraries / "libsluice.so").string();
+  const std::string cpu_folder = (libraries / "cpu").string();
+  std::string preload = options.off ? "" : shim;
+  if (cpu) {
+    // By absolute path: a program may carry an RPATH to the toolkit's own cudart.
+    if (options.off) preload = cpu_folder + "/libcuda.so.1";
+    preload += ":" + cpu_folder + "/libcudart.so.13";
+    prepend("LD_LIBRARY_PATH", cpu_folder);
+  }
+  if (!preload.empty()) prepend("LD_PRELOAD", preload);
+  setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
+  if (!options.journal.empty()) {
+    setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
+  }
+  if (options.trace) setenv("SLUICE_TRACE", "1", 1);
+  if (options.check_races) setenv("SLUICE_CHECK_RACES", "1", 1);
+  if (options.race_status != 0) {
+    setenv("SLUICE_RACE_STATUS", std::to_string(options.race_status).c_str(), 1);
+  }
+  if (options.check_footprints || options.check_blocks != 0) {
+    setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
+  }
+  if (options.check_blocks != 0) {
+    setenv("SLUICE_CHECK_BLOCKS", std::to_string(options.check_blocks).c_str(), 1);
+  }
+  if (!options.megakernel.empty()) setenv("SLUICE_MEGAKERNEL", options.megakernel.c_str(), 1);
+  if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
+}
+
+int run(const RunOptions& options) {
+  if (options.trace && options.journal.empty()) {
+    return refuse(exit_usage, {ErrorKind::invalid_input, "--trace writes into the journal", "run",
+                               "name one with --journal FILE"});
+  }
+  const Result<std::string> program = find_program(options.command.front());
+  if (!program) return refuse(exit_not_found, program.error());
+  const Result<interpose::DeviceChoice> choice = interpose::device_choice(options.device);
+  if (!choice) return refuse(exit_usage, choice.error());
+  errno = 0;
+  if (!options.journal.empty()) {
+    const Status writable = check_journal(options.journal);
+    if (!writable) return refuse(exit_usage, writable.error());
+  }
+  const Result<interpose::FoundDriver> driver =
+      interpose::find_driver(*choice, library_folder().string());
+  if (!driver) return refuse(exit_usage, driver.error());
+  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program);
+  if (driver->is_cpu_device && file && file->has_static_cuda_runtime) {
+    return refuse(exit_not_executable, interpose::static_runtime_error(*program));
+  }
+
+  set_environment(options, *driver);
+  std::vector<char*> arguments;
+  for (const std::string& argument : options.command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execv(program->c_str(), arguments.data());
+  return refuse(
+      exit_not_executable,
+      {ErrorKind::system, std::string("cannot be run: ") + std::strerror(errno), *program, {}});
+}
+
+}  // namespace
+
+void mark_program(const CLI::App& app, std::vector<std::string>& arguments) {
+  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return;
+  const CLI::App* const command = app.get_subcommand(arguments.front());
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") return;
+    if (!argument.starts_with("-")) {
+      arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i), "--");
+      return;
+    }
+    const CLI::Option* const option = command->get_option_no_throw(argument);
+    const bool takes_value = option != nullptr && option->get_items_expected_min() > 0;
+    if (takes_value) ++i;
+  }
+}
+
+namespace {
+
+// add_options() adds what run and check have in common, and runs the program with it.
+void add_options(CLI::App& command, const std::shared_ptr<RunOptions>& options, int* status) {
+  command.add_option("--device", options->device,
+                     "auto takes the GPU where there are a driver and a device, else the CPU");
+  command.add_option("--journal", options->journal,
+                     "write what happens to FILE (%p: the process id), for sluice inspect");
+  command
+      .add_option("--dependence", options->dependence,
+                  "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
+      ->check(CLI::IsMember({"exact", "buffer"}));
+  command.add_option("PROGRAM", options->command, "the program and its arguments");
+  const std::string name = command.get_name();
+  command.callback([options, status, name] {
+    if (options->command.empty()) {
+      *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", name,
+                                    "sluice " + name + " [OPTIONS] [--] PROGRAM ARGS..."});
+      return;
+    }
+    *status = run(*options);
+  });
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int* status) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
+  command->footer("sluice run [OPTIONS] [--] PROGRAM ARGS...; the exit status is the program's.");
+  add_options(*command, options, status);
+  command
+      ->add_option("--megakernel", options->megakernel,
+                   "run windows by the GPU's megakernel: background lets launches pass through "
+                   "until their code is ready, wait waits for it; off is the default")
+      ->check(CLI::IsMember({"off", "background", "wait"}));
+  command->add_flag("--trace", options->trace,
+                    "note in the journal when each task ran, for sluice inspect --trace");
+  command->add_flag("--check-footprints", options->check_footprints,
+                    "compare what every block touches with its footprint (slow; CPU device): a "
+                    "difference is told and ends the program with exit status 86");
+  command->add_option("--check-blocks", options->check_blocks,
+                      "--check-footprints for about so many blocks of each launch, spread over "
+                      "its grid, instead of all");
+  command->add_flag("--off", options->off, "run on that device without Sluice");
+}
+
+void add_check_command(CLI::App& app, int* status) {
+  const auto options = std::make_shared<RunOptions>();
+  options->check_races = true;
+  CLI::App* command =
+      app.add_subcommand("check", "Run a program and find races between its streams");
+  command->footer(
+      "sluice check [OPTIONS] [--] PROGRAM ARGS...; launches run one by one in stream order. "
+      "docs/check.md says what counts as a race.");
+  add_options(*command, options, status);
+  command
+      ->add_option("--error-exitcode", options->race_status,
+                   "the exit status where a race was found; else it is the program's")
+      ->check(CLI::Range(1, 255));
+}
+
+}  // namespace sluice::tools
