@@ -59,8 +59,8 @@ std::optional<Place> place_of(Value* address, const DataLayout& layout) {
   return std::nullopt;
 }
 
-// Field is a scalar read from a struct: what stands for it until the new function exists.
-struct Field {
+// ScalarField is a scalar read from a struct: what stands for it until the new function exists.
+struct ScalarField {
   ParameterSlot slot;
   std::vector<LoadInst*> loads;
 };
@@ -92,8 +92,8 @@ std::vector<LoadInst*> loads_of(Function& kernel) {
 }
 
 // find_fields() lists the reads of by-value structs at constant offsets.
-std::map<FieldKey, Field> find_fields(Function& kernel,
-                                      const std::vector<ParameterSlot>& parameters) {
+std::map<FieldKey, ScalarField> find_fields(Function& kernel,
+                                            const std::vector<ParameterSlot>& parameters) {
   const DataLayout& layout = kernel.getParent()->getDataLayout();
   for (LoadInst* load : loads_of(kernel)) {
     auto* vector = dyn_cast<FixedVectorType>(load->getType());
@@ -101,7 +101,7 @@ std::map<FieldKey, Field> find_fields(Function& kernel,
       split_vector_load(load, vector, layout);
     }
   }
-  std::map<FieldKey, Field> fields;
+  std::map<FieldKey, ScalarField> fields;
   for (LoadInst* load : loads_of(kernel)) {
     const auto place = place_of(load->getPointerOperand(), layout);
     if (!place) continue;
@@ -109,7 +109,7 @@ std::map<FieldKey, Field> find_fields(Function& kernel,
     const auto size = int64_t(layout.getTypeStoreSize(load->getType()));
     if (place->offset < 0 || place->offset + size > int64_t(parameter.size)) continue;
     const auto offset = parameter.offset + uint32_t(place->offset);
-    Field& field = fields[{offset, uint32_t(size), load->getType()}];
+    ScalarField& field = fields[{offset, uint32_t(size), load->getType()}];
     field.slot = {parameter.name + "+" + std::to_string(place->offset), offset, uint32_t(size)};
     field.loads.push_back(load);
   }
@@ -152,7 +152,7 @@ void stand_in(Argument& argument, GlobalVariable& variable, Function& kernel) {
 
 KernelSlots separate_slots(llvm::Function& kernel, const std::vector<ParameterSlot>& parameters,
                            const std::set<uint32_t>& known_pointers) {
-  const std::map<FieldKey, Field> fields = find_fields(kernel, parameters);
+  const std::map<FieldKey, ScalarField> fields = find_fields(kernel, parameters);
   std::vector<Type*> types;
   for (Argument& argument : kernel.args()) {
     if (!argument.hasByValAttr()) types.push_back(argument.getType());

@@ -86,7 +86,7 @@ struct Union {
   }
 };
 
-struct Argument {
+struct ArgumentAccesses {
   Union reads, may_writes, must_writes;
 
   void add(const Touch& touch, const PlacedTouch& placed) {
@@ -143,13 +143,13 @@ isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
 
 std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
                                                        const std::vector<PlacedTouch>& touches) {
-  std::vector<Argument> arguments(form.signature.pointers.size());
+  std::vector<ArgumentAccesses> arguments(form.signature.pointers.size());
   for (const PlacedTouch& placed : touches) {
     const Touch& touch = form.touches[placed.touch];
     arguments[touch.slot].add(touch, placed);
   }
   std::vector<ArgumentFootprint> footprints;
-  for (Argument& argument : arguments) {
+  for (ArgumentAccesses& argument : arguments) {
     auto reads = argument.reads.finish();
     auto may_writes = argument.may_writes.finish();
     auto must_writes = argument.must_writes.finish();

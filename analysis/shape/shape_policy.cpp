@@ -70,7 +70,7 @@ std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const L
 
 // with_all_extents() adds the grid's extents: where it shrinks with a pivot, they change at later
 // launches.
-ShapePolicy::Numbers ShapePolicy::with_all_extents(Numbers numbers, const LaunchShape& a,
+ShapePolicy::Numbers ShapePolicy::with_all_extents(const Numbers& numbers, const LaunchShape& a,
                                                    const LaunchShape& b) {
   const auto scalars = ShapeNumber(a.shape_values.size());
   Numbers all = numbers;

@@ -31,7 +31,8 @@ class ShapePolicy {
 
   std::optional<Footprint> symbolic(const Footprint& example, const LaunchShape& shape,
                                     const Numbers& numbers);
-  static Numbers with_all_extents(Numbers numbers, const LaunchShape& a, const LaunchShape& b);
+  static Numbers with_all_extents(const Numbers& numbers, const LaunchShape& a,
+                                  const LaunchShape& b);
   Footprint specialised(const LaunchShape& shape);
   Footprint* nearest(const LaunchShape& shape, Numbers& difference);
   bool can_be_symbolic(ShapeNumber number) const;

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t most_products = 64;
 
 // Tables of more rows or ranges are left to others.
-constexpr size_t most_ranges = size_t{1} << 22;
+constexpr size_t most_edge_ranges = size_t{1} << 22;
 
 // Closing collects products, and answers the questions of drawn() about the edges of all of them.
 class Closing {
@@ -149,13 +149,13 @@ bool Closing::append_row(const std::array<uint32_t, 3>& slave, RangeEdges& edges
 }
 
 std::optional<RangeEdges> Closing::rows() const {
-  if (slave_grid_.count() > most_ranges) return std::nullopt;
+  if (slave_grid_.count() > most_edge_ranges) return std::nullopt;
   RangeEdges edges{{0}, {}};
   edges.rows.reserve(slave_grid_.count() + 1);
   for (uint32_t z = 0; z < slave_grid_.z; ++z) {
     for (uint32_t y = 0; y < slave_grid_.y; ++y) {
       for (uint32_t x = 0; x < slave_grid_.x; ++x) {
-        if (!append_row({x, y, z}, edges) || edges.ranges.size() > most_ranges) {
+        if (!append_row({x, y, z}, edges) || edges.ranges.size() > most_edge_ranges) {
           return std::nullopt;
         }
       }

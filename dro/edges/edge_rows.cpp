@@ -12,7 +12,7 @@ namespace sluice::dro {
 namespace {
 
 constexpr int dimensions = 6;  // slave z, y, x, then master z, y, x: the order of linear numbers
-constexpr size_t most_ranges = size_t{1} << 24;
+constexpr size_t most_row_ranges = size_t{1} << 24;
 constexpr uint64_t most_rows = uint64_t{1} << 26;
 
 using Position = std::array<int64_t, dimensions>;
@@ -120,7 +120,7 @@ bool RowBuilder::add(const Position& from, int64_t last_x) {
   const bool in_order =
       edges_.ranges.size() == edges_.rows.back() || added.first > edges_.ranges.back().last;
   if (in_order) edges_.add(added);
-  return in_order && edges_.ranges.size() <= most_ranges;
+  return in_order && edges_.ranges.size() <= most_row_ranges;
 }
 
 bool RowBuilder::open_row(uint64_t slave) {

@@ -12,10 +12,8 @@
 namespace sluice::dro {
 namespace {
 
-// What is listed: launches of at most so many blocks, and of accesses that take so many steps.
-constexpr uint64_t most_listed_blocks = 8192;
+// An access is listed that takes at most so many steps.
 constexpr size_t most_listed_steps = size_t{1} << 18;
-constexpr size_t most_listed_runs = size_t{1} << 18;
 
 void append_shifted(std::vector<ByteRun>& runs, const std::vector<ByteRun>& more, uint64_t offset) {
   const auto shift = static_cast<int64_t>(offset);

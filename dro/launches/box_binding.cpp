@@ -9,11 +9,7 @@ namespace sluice::dro {
 namespace {
 
 // The bytes of one kind of access to one buffer are listed up to so many ranges.
-constexpr size_t most_ranges = size_t{1} << 18;
-
-// What is listed by blocks: launches of at most so many blocks, and so many runs of bytes.
-constexpr uint64_t most_listed_blocks = 8192;
-constexpr size_t most_listed_runs = size_t{1} << 18;
+constexpr size_t most_byte_ranges = size_t{1} << 18;
 
 bool append_shifted(Boxes& boxes, const Boxes& more, uint64_t offset) {
   for (const BlockBoxes& piece : more) {
@@ -42,14 +38,14 @@ struct BufferBoxes {
 
 // boxed_access() lists the bytes; false where there are too many ranges.
 bool boxed_access(BufferBoxes boxes, BufferAccess& access) {
-  const auto reads = bytes_of(boxes.reads, most_ranges);
-  const auto writes = bytes_of(boxes.writes, most_ranges);
+  const auto reads = bytes_of(boxes.reads, most_byte_ranges);
+  const auto writes = bytes_of(boxes.writes, most_byte_ranges);
   if (!reads || !writes) return false;
   access.read_bytes = ByteSet(*reads);
   access.written_bytes = ByteSet(*writes);
   access.must_written_bytes = access.written_bytes;
   if (boxes.must_writes.size() != boxes.writes.size()) {
-    const auto must_writes = bytes_of(boxes.must_writes, most_ranges);
+    const auto must_writes = bytes_of(boxes.must_writes, most_byte_ranges);
     if (!must_writes) return false;
     access.must_written_bytes = ByteSet(*must_writes);
   }

@@ -26,6 +26,10 @@ namespace sluice::dro {
 
 using PatternId = uint32_t;
 
+// What is listed by blocks: launches of at most so many blocks, and so many runs of bytes.
+inline constexpr uint64_t most_listed_blocks = 8192;
+inline constexpr size_t most_listed_runs = size_t{1} << 18;
+
 // BufferAccess is all that a pattern does to one of its buffers, in bytes from the buffer's start.
 // Writes are may- and must-writes.
 struct BufferAccess {

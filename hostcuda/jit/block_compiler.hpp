@@ -27,8 +27,8 @@ struct KernelFacts {
   uint32_t max_threads = 1024;  // of a block: .maxntid's product, else the device's limit
 };
 
-// GlobalVariable is storage of a module-level .global or .const variable.
-struct GlobalVariable {
+// ModuleVariable is storage of a module-level .global or .const variable.
+struct ModuleVariable {
   void* address = nullptr;
   uint64_t bytes = 0;
 };
@@ -50,7 +50,7 @@ class CompiledModule {
   std::vector<std::string> kernel_names() const;
   Result<KernelFacts> facts(std::string_view kernel) const;
   // variable() returns the storage of a module variable, an error where there is none.
-  Result<GlobalVariable> variable(std::string_view name) const;
+  Result<ModuleVariable> variable(std::string_view name) const;
 
   // block_code() compiles the kernel for one block size, once. Unsupported instructions and
   // features come back as one clear error (kernel, PTX line, what).

@@ -76,7 +76,7 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   }
   context.variable_address = [this](std::string_view name) -> Result<uint64_t> {
     if (const uint64_t function = storage.function_address(name); function != 0) return function;
-    const Result<GlobalVariable> found = storage.find(name);
+    const Result<ModuleVariable> found = storage.find(name);
     if (!found) return tl::unexpected(found.error());
     return reinterpret_cast<uint64_t>(found->address);
   };
@@ -131,7 +131,7 @@ std::string CompiledModule::State::cache_key(const KernelContext& context) {
 uint64_t CompiledModule::State::address_of(std::string_view name) const {
   if (name == jit::fault_name) return reinterpret_cast<uint64_t>(&fault_flag);
   if (const uint64_t function = storage.function_address(name); function != 0) return function;
-  const Result<GlobalVariable> found = storage.find(name);
+  const Result<ModuleVariable> found = storage.find(name);
   return found ? reinterpret_cast<uint64_t>(found->address) : 0;
 }
 
@@ -160,7 +160,7 @@ Result<KernelFacts> CompiledModule::facts(std::string_view kernel) const {
   return jit::kernel_facts(state_->module, kernel);
 }
 
-Result<GlobalVariable> CompiledModule::variable(std::string_view name) const {
+Result<ModuleVariable> CompiledModule::variable(std::string_view name) const {
   return state_->storage.find(name);
 }
 

@@ -112,14 +112,14 @@ uint64_t ModuleStorage::function_address(std::string_view name) const {
   return found == functions_.end() ? 0 : reinterpret_cast<uint64_t>(found->second.get());
 }
 
-Result<GlobalVariable> ModuleStorage::find(std::string_view name) const {
+Result<ModuleVariable> ModuleStorage::find(std::string_view name) const {
   const std::string where = fmt::format("variable {}", name);
   auto found = entries_.find(name);
   if (found == entries_.end()) {
     return invalid_input("the module does not define this variable", where);
   }
   if (!found->second.problem.empty()) return unimplemented(found->second.problem, where);
-  return GlobalVariable{found->second.memory.get(), found->second.bytes};
+  return ModuleVariable{found->second.memory.get(), found->second.bytes};
 }
 
 }  // namespace sluice::hostcuda::jit

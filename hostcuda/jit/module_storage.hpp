@@ -22,7 +22,7 @@ class ModuleStorage {
 
   // find() returns a variable's storage. A variable that is only declared here, and one whose
   // initialiser has no meaning on this device, is an error.
-  Result<GlobalVariable> find(std::string_view name) const;
+  Result<ModuleVariable> find(std::string_view name) const;
 
   // function_address() is the address that stands for a device function in every kernel, 0 where
   // the module defines none of that name. Nothing lies there: calls through it are told apart by

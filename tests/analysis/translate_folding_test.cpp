@@ -12,7 +12,7 @@
 namespace sluice::analysis {
 namespace {
 
-class TranslateFolding : public testing::Test {
+class TranslateFolding : public ::testing::Test {
  protected:
   isl::map map(const std::string& text) const { return isl::map(isl::ctx(context_.get()), text); }
 

@@ -5,8 +5,6 @@
 namespace sluice::footprints {
 namespace {
 
-const std::vector<std::string> copy = {"reads exact", "writes exact"};
-
 std::vector<KernelCase> by_position() {
   const Argument in = buffer(1024), out = buffer(1024);
   return {

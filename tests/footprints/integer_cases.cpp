@@ -3,8 +3,6 @@
 namespace sluice::footprints {
 namespace {
 
-const std::vector<std::string> copy = {"reads exact", "writes exact"};
-
 Model reads(int n, const std::function<int64_t(int)>& from, int64_t bytes = 4) {
   return [=](Thread& t) {
     if (t.x() >= n) return;

@@ -17,6 +17,9 @@ namespace sluice::footprints {
 using analysis::testing::Model;
 using analysis::testing::Thread;
 
+// The footprints of most kernels that read one buffer and write another.
+inline const std::vector<std::string> copy = {"reads exact", "writes exact"};
+
 // Field is a scalar, or a pointer into device memory that is made for the launch.
 struct Field {
   std::vector<std::byte> value;  // of a scalar

@@ -3,8 +3,6 @@
 namespace sluice::footprints {
 namespace {
 
-const std::vector<std::string> copy = {"reads exact", "writes exact"};
-
 // sums() is a kernel in which every thread reads in[from], in[from + step] and so on below `to`,
 // and writes its own element.
 Model sums(int from, int to, int step) {

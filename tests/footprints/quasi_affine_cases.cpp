@@ -6,8 +6,6 @@
 namespace sluice::footprints {
 namespace {
 
-const std::vector<std::string> copy = {"reads exact", "writes exact"};
-
 std::vector<KernelCase> divisions() {
   const std::vector<Argument> two = {buffer(1024), buffer(1024), scalar(30)};
   return {

@@ -112,9 +112,9 @@ std::vector<std::string> LoadedCode::kernel_names() const {
   return names;
 }
 
-CUresult LoadedCode::variable(std::string_view name, GlobalVariable* variable) const {
+CUresult LoadedCode::variable(std::string_view name, ModuleVariable* variable) const {
   for (const std::unique_ptr<CompiledModule>& module : units_) {
-    if (const Result<GlobalVariable> found = module->variable(name)) {
+    if (const Result<ModuleVariable> found = module->variable(name)) {
       *variable = *found;
       return CUDA_SUCCESS;
     }

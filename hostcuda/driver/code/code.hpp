@@ -85,7 +85,7 @@ class LoadedCode {
   // kernel() finds a kernel by name; every call returns the same object.
   CUresult kernel(std::string_view name, Kernel** kernel);
   std::vector<std::string> kernel_names() const;
-  CUresult variable(std::string_view name, GlobalVariable* variable) const;
+  CUresult variable(std::string_view name, ModuleVariable* variable) const;
 
   CUmodule module() { return reinterpret_cast<CUmodule>(this); }
   CUlibrary library() { return reinterpret_cast<CUlibrary>(this); }

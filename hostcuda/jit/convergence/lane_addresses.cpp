@@ -13,7 +13,7 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned most_steps = 64;  // of operands' operands
+constexpr unsigned most_address_steps = 64;  // of operands' operands
 
 // known_multiple() is a number that divides the value.
 uint64_t known_multiple(const Value* value, unsigned depth = 0) {
@@ -85,7 +85,8 @@ void LaneAddresses::add(const Value* value, const Factor& factor, unsigned depth
     return;
   }
   auto* instruction = dyn_cast<Instruction>(value);
-  if (instruction && depth < most_steps && add_operation(*instruction, factor, depth + 1)) return;
+  if (instruction && depth < most_address_steps && add_operation(*instruction, factor, depth + 1))
+    return;
   term(value, factor).uniform = is_uniform(value);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned most_steps = 256;  // of operands' operands
+constexpr unsigned most_value_steps = 256;  // of operands' operands
 
 bool is_narrow_integer(const Type& type) {
   return type.isIntegerTy() && type.getIntegerBitWidth() <= 64;
@@ -164,7 +164,7 @@ const LaneValues::Lanes* LaneValues::find(const Value* value, unsigned depth) {
     if (is_narrow_integer(*constant->getType()))
       lanes = keep(Lanes(threads_, constant->getZExtValue()));
   } else if (auto* instruction = dyn_cast<Instruction>(value)) {
-    if (depth > most_steps) return nullptr;
+    if (depth > most_value_steps) return nullptr;
     if (is_computed(*instruction)) lanes = compute(*instruction, depth);
   }
   return known_[value] = lanes;

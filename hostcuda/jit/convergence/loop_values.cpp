@@ -10,8 +10,8 @@ namespace {
 using namespace llvm;
 
 constexpr size_t most_values = 64;
-constexpr unsigned most_loops = 3;   // around each other
-constexpr unsigned most_steps = 32;  // of operands' operands
+constexpr unsigned most_loops = 3;        // around each other
+constexpr unsigned most_loop_steps = 32;  // of operands' operands
 
 // What a value is for all threads alike.
 std::optional<uint64_t> common_value(LaneValues& values, const Value* value) {
@@ -100,7 +100,7 @@ void LoopValues::find_variables(const Value* value, unsigned depth,
     const auto [at, steps] = pending.back();
     pending.pop_back();
     auto* instruction = dyn_cast<Instruction>(at);
-    if (!instruction || steps > most_steps || !seen.insert(at).second) continue;
+    if (!instruction || steps > most_loop_steps || !seen.insert(at).second) continue;
     if (auto* phi = dyn_cast<PHINode>(instruction)) {
       if (!find(*phi, depth).empty() && !is_contained(found, phi)) found.push_back(phi);
       continue;

@@ -55,18 +55,17 @@ double rcp(double a) {
 }
 
 template <class F>
-void* address_of(F* function) {
+void* entry_of(F* function) {
   return reinterpret_cast<void*>(function);
 }
 
 }  // namespace
 
 const std::vector<DirectedFunction>& directed_functions() {
-#define SLUICE_DIRECTED(name)                                                                      \
-  {Intrinsic::nvvm_##name##_rz_d, "sluice_" #name "_rz",                                           \
-   address_of(&name<_MM_ROUND_TOWARD_ZERO>)},                                                      \
-      {Intrinsic::nvvm_##name##_rm_d, "sluice_" #name "_rm", address_of(&name<_MM_ROUND_DOWN>)}, { \
-    Intrinsic::nvvm_##name##_rp_d, "sluice_" #name "_rp", address_of(&name<_MM_ROUND_UP>)          \
+#define SLUICE_DIRECTED(name)                                                                     \
+  {Intrinsic::nvvm_##name##_rz_d, "sluice_" #name "_rz", entry_of(&name<_MM_ROUND_TOWARD_ZERO>)}, \
+      {Intrinsic::nvvm_##name##_rm_d, "sluice_" #name "_rm", entry_of(&name<_MM_ROUND_DOWN>)}, {  \
+    Intrinsic::nvvm_##name##_rp_d, "sluice_" #name "_rp", entry_of(&name<_MM_ROUND_UP>)           \
   }
   static const auto* functions = new std::vector<DirectedFunction>{
       SLUICE_DIRECTED(add), SLUICE_DIRECTED(mul),  SLUICE_DIRECTED(div),

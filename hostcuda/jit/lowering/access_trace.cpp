@@ -10,6 +10,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include "hostcuda/jit/lowering/outside_address.hpp"
 #include "ptx/lift.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -17,7 +18,6 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned shared_space = 3;
 constexpr unsigned constant_space = 4;
 constexpr unsigned local_space = 5;
 

@@ -20,8 +20,6 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned shared_space = 3;
-
 class AddressLowering {
  public:
   AddressLowering(Function& function, const KernelContext& context)

@@ -10,6 +10,9 @@
 
 namespace sluice::hostcuda::jit {
 
+// The address space of shared memory, as LLVM numbers them for NVPTX.
+inline constexpr unsigned shared_space = 3;
+
 // A symbol of this prefix and a name stands for the address of a module variable or, for indirect
 // calls, of a device function.
 inline constexpr const char* address_prefix = "sluice.at.";

@@ -20,7 +20,6 @@ using namespace ptx::matrix_call;
 constexpr unsigned most_rows = 32;
 constexpr unsigned most_columns = 32;
 constexpr unsigned most_depth = 64;
-constexpr unsigned tile = 8;
 
 using Row = float __attribute__((vector_size(32)));  // of an 8 x 8 tile
 

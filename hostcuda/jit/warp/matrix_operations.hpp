@@ -9,6 +9,9 @@
 
 namespace sluice::hostcuda::jit {
 
+// The side of the matrices that ldmatrix and its kin move, and of the tiles of products.
+inline constexpr unsigned tile = 8;
+
 // WarpSlots is where a warp's slots lie: those of one number for lanes 0 to 31 one after the other,
 // `stride` bytes before those of the next number. First come the operation's inputs, then its
 // results.

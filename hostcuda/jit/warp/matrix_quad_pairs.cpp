@@ -51,7 +51,7 @@ struct Matrices {
 };
 
 template <class Visit>
-void for_each_lane(unsigned pair, Visit visit) {
+void for_each_lane_of_pair(unsigned pair, Visit visit) {
   for (unsigned i = 0; i < 8; ++i)
     visit(4 * pair + i % 4 + i / 4 * 16);
 }
@@ -61,7 +61,7 @@ Matrices read(const Operation& operation, const WarpSlots& slots, unsigned pair)
   const unsigned first_b = a_slots(operation);
   const unsigned first_c = first_b + b_slots(operation);
   const bool c_is_half = operation.c == Element::f16;
-  for_each_lane(pair, [&](unsigned lane) {
+  for_each_lane_of_pair(pair, [&](unsigned lane) {
     for (unsigned i = 0; i < depth; ++i) {
       const Place in_a = place_in_a(lane, i, operation.has(a_by_columns));
       const Place in_b = place_in_b(lane, i, operation.has(b_by_columns));
@@ -89,7 +89,7 @@ void write(const Operation& operation, const Matrices& matrices, const WarpSlots
            unsigned pair) {
   const unsigned first = input_slots(operation);
   const bool is_half = operation.d == Element::f16;
-  for_each_lane(pair, [&](unsigned lane) {
+  for_each_lane_of_pair(pair, [&](unsigned lane) {
     for (unsigned i = 0; i < extent; ++i) {
       const Place place = place_in_accumulator(lane, i, is_half);
       const float value = matrices.c[place.row][place.column];

@@ -9,8 +9,6 @@ namespace {
 
 using namespace ptx::matrix_call;
 
-constexpr unsigned tile = 8;
-
 // Matrix is one 8 x 8 matrix of 16-bit elements.
 using Matrix = std::array<std::array<uint16_t, tile>, tile>;
 

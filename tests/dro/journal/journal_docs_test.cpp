@@ -66,7 +66,7 @@ std::string between(const std::string& text, const std::string& begin, const std
   return text.substr(from, text.find(end, from) - from);
 }
 
-class JournalDocs : public testing::Test {
+class JournalDocs : public ::testing::Test {
  protected:
   template <class Kind>
   void expect_described() const {

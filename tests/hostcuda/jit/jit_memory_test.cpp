@@ -45,9 +45,9 @@ TEST_F(JitMemory, GivesModuleVariablesTheirInitialValues) {
 
 TEST_F(JitMemory, SharesModuleVariablesBetweenKernelsAndHost) {
   kernels.run("write_variables", {2}, {32}, 0, 0.5f);
-  const Result<GlobalVariable> table = kernels.module().variable("table");
-  const Result<GlobalVariable> counter = kernels.module().variable("counter");
-  const Result<GlobalVariable> offsets = kernels.module().variable("offsets");
+  const Result<ModuleVariable> table = kernels.module().variable("table");
+  const Result<ModuleVariable> counter = kernels.module().variable("counter");
+  const Result<ModuleVariable> offsets = kernels.module().variable("offsets");
   ASSERT_TRUE(table && counter && offsets);
   EXPECT_EQ(table->bytes, 20u);
   EXPECT_EQ(static_cast<float*>(table->address)[1], -1.0f);

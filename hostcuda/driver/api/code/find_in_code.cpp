@@ -32,7 +32,7 @@ CUresult enumerate_kernels(Driver& driver, const std::shared_ptr<LoadedCode>& co
 CUresult find_variable(Driver& driver, const std::shared_ptr<LoadedCode>& code, const char* name,
                        CUdeviceptr* pointer, size_t* bytes) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  GlobalVariable variable;
+  ModuleVariable variable;
   const CUresult result = code->variable(name, &variable);
   if (result != CUDA_SUCCESS) return result;
   const auto address = reinterpret_cast<uintptr_t>(variable.address);
