@@ -1,5 +1,6 @@
 #include "hostcuda/driver/driver.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include <pthread.h>
@@ -44,20 +45,6 @@ Driver* Driver::get() {
   return is_forked_child.load(std::memory_order_relaxed) ? nullptr : the_driver.load();
 }
 
-Context* Driver::make_context(unsigned flags) {
-  const std::lock_guard lock(context_mutex_);
-  contexts_.push_back(std::make_unique<Context>(next_id(), flags));
-  return contexts_.back().get();
-}
-
-Context* Driver::find_context(CUcontext handle) {
-  const std::lock_guard lock(context_mutex_);
-  for (const std::unique_ptr<Context>& context : contexts_) {
-    if (context->handle() == handle) return context.get();
-  }
-  return nullptr;
-}
-
 CUresult Driver::release_contents(Context& context) {
   const CUresult waited = wait_for_all();
   if (waited == CUDA_ERROR_NOT_PERMITTED) return waited;
@@ -79,47 +66,17 @@ CUresult Driver::destroy_context(Context& context) {
   return released;
 }
 
-Context* Driver::retain_primary_context() {
-  const std::lock_guard lock(context_mutex_);
-  if (primary_ == nullptr) {
-    contexts_.push_back(std::make_unique<Context>(next_id(), primary_flags_));
-    primary_ = contexts_.back().get();
-  }
-  ++primary_users_;
-  primary_->set_alive(true);
-  return primary_;
-}
-
 CUresult Driver::release_primary_context() {
-  {
-    const std::lock_guard lock(context_mutex_);
-    if (primary_users_ == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--primary_users_ > 0) return CUDA_SUCCESS;
-  }
-  return destroy_context(*primary_);
+  bool last = false;
+  const CUresult released = contexts.release_primary(&last);
+  return last ? destroy_context(*contexts.primary()) : released;
 }
 
 CUresult Driver::reset_primary_context() {
-  {
-    const std::lock_guard lock(context_mutex_);
-    if (primary_ == nullptr) return CUDA_SUCCESS;
-    primary_->reset_limits();
-  }
-  return release_contents(*primary_);
-}
-
-CUresult Driver::set_primary_flags(unsigned flags) {
-  if ((flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::lock_guard lock(context_mutex_);
-  primary_flags_ = flags;
-  if (primary_ != nullptr) primary_->set_flags(flags);
-  return CUDA_SUCCESS;
-}
-
-void Driver::primary_state(unsigned* flags, bool* active) {
-  const std::lock_guard lock(context_mutex_);
-  *flags = primary_flags_;
-  *active = primary_users_ > 0;
+  Context* primary = contexts.primary();
+  if (primary == nullptr) return CUDA_SUCCESS;
+  primary->reset_limits();
+  return release_contents(*primary);
 }
 
 StreamRef Driver::find_stream(CUstream handle) const {
@@ -133,7 +90,7 @@ StreamRef Driver::find_stream(CUstream handle) const {
 CUresult Driver::when_all_done(std::function<void()> body) {
   std::vector<Ticket> before = engine.outstanding();
   if (Engine::within_work()) {
-    engine.submit(Engine::make_queue(QueueKind::non_blocking, least_stream_priority),
+    engine.submit(make_queue(QueueKind::non_blocking, least_stream_priority),
                   std::make_shared<const FunctionWork>(std::move(body)), std::move(before));
     return CUDA_SUCCESS;
   }

@@ -3,10 +3,9 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "hostcuda/driver/code/code.hpp"
-#include "hostcuda/driver/device/context.hpp"
+#include "hostcuda/driver/device/contexts.hpp"
 #include "hostcuda/driver/device/cuda_api.hpp"
 #include "hostcuda/driver/device/device_properties.hpp"
 #include "hostcuda/driver/device/handle_table.hpp"
@@ -39,18 +38,13 @@ class Driver {
   HandleTable<Array, CUarray> arrays;
   HandleTable<Texture, CUtexObject> textures;  // and surfaces
 
-  // Contexts. make_context() fails only for lack of memory, which throws.
-  Context* make_context(unsigned flags);
-  // find_context() returns nullptr for what was never a context.
-  Context* find_context(CUcontext handle);
+  Contexts contexts;
+
   // destroy_context() waits for all work and releases what belongs to the context.
   CUresult destroy_context(Context& context);
-
-  Context* retain_primary_context();
+  // As cuDevicePrimaryCtxRelease and cuDevicePrimaryCtxReset.
   CUresult release_primary_context();
   CUresult reset_primary_context();
-  CUresult set_primary_flags(unsigned flags);
-  void primary_state(unsigned* flags, bool* active);
 
   // find_stream() returns nullptr where the handle is no stream.
   StreamRef find_stream(CUstream handle) const;
@@ -61,22 +55,21 @@ class Driver {
   // when_all_done() calls body() when all work so far is done: now, after waiting, or, within
   // work, where nobody can wait, on a thread of the engine.
   CUresult when_all_done(std::function<void()> body);
+  // next_id() is a new id for a stream or a capture.
   unsigned long long next_id() { return ++last_id_; }
 
   // release_code() unregisters the code's handles and variables once all work is done.
   CUresult release_code(const std::shared_ptr<LoadedCode>& code);
 
  private:
+  // The ids 1 and 2 are those of the default streams.
+  static constexpr unsigned long long default_stream_ids = 2;
+
   Driver();
   CUresult release_contents(Context& context);
 
   const StreamRef legacy_stream_;
-  std::atomic<unsigned long long> last_id_{0};
-  std::mutex context_mutex_;
-  std::vector<std::unique_ptr<Context>> contexts_;  // guarded by context_mutex_, as all below
-  Context* primary_ = nullptr;
-  unsigned primary_users_ = 0;
-  unsigned primary_flags_ = 0;
+  std::atomic<unsigned long long> last_id_{default_stream_ids};
 };
 
 }  // namespace sluice::hostcuda

@@ -2,13 +2,34 @@
 
 #include <iterator>
 
-#include <llvm/IR/Metadata.h>
-
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/refusal.hpp"
 #include "ptx/printer.hpp"
 
 namespace sluice::ptx::lift_detail {
+namespace {
+
+void check_operand_count(InstructionLifter& lifter) {
+  size_t least = 0;
+  size_t most = 0;
+  for (char letter : lifter.info().operands) {
+    if (letter == '?') {
+      --least;
+    } else {
+      ++least;
+      ++most;
+    }
+  }
+  if (lifter.operand_count() < least || lifter.operand_count() > most) {
+    lifter.refuse_unsupported("it has " + std::to_string(lifter.operand_count()) + " operands");
+  }
+}
+
+std::string described(const Instruction& instruction) {
+  return "instruction " + quoted(print(instruction));
+}
+
+}  // namespace
 
 std::string quoted(std::string_view name) {
   std::string text(1, '\'');
@@ -33,26 +54,10 @@ void InstructionLifter::lift() {
   };
   const auto row = static_cast<size_t>(instruction_.opcode);
   if (row >= std::size(lifts)) refuse_unsupported("it is outside the instruction table");
-  check_operand_count();
+  check_operand_count(*this);
   lifts[row](*this);
   if (!modifiers.left_over().empty()) {
     refuse_unsupported("modifier ." + std::string(modifiers.left_over()) + " is not supported");
-  }
-}
-
-void InstructionLifter::check_operand_count() {
-  size_t least = 0;
-  size_t most = 0;
-  for (char letter : info().operands) {
-    if (letter == '?') {
-      --least;
-    } else {
-      ++least;
-      ++most;
-    }
-  }
-  if (operand_count() < least || operand_count() > most) {
-    refuse_unsupported("it has " + std::to_string(operand_count()) + " operands");
   }
 }
 
@@ -69,54 +74,19 @@ ScalarType InstructionLifter::take_type() {
   return *type;
 }
 
-std::string InstructionLifter::text() const {
-  return "instruction " + quoted(print(instruction_));
-}
-
 void InstructionLifter::refuse_unsupported(const std::string& why) {
-  refuse(unsupported(text() + " is not supported: " + why, function_.place(instruction_.location)));
+  refuse(unsupported(described(instruction_) + " is not supported: " + why,
+                     place_of(function_.module(), function_.source(), instruction_.location)));
 }
 
 void InstructionLifter::refuse_unimplemented(const std::string& why) {
-  refuse(unimplemented(text() + " is not implemented: " + why,
-                       function_.place(instruction_.location)));
+  refuse(unimplemented(described(instruction_) + " is not implemented: " + why,
+                       place_of(function_.module(), function_.source(), instruction_.location)));
 }
 
 void InstructionLifter::refuse_invalid(const std::string& why) {
-  refuse(invalid_input(text() + " is not valid: " + why, function_.place(instruction_.location)));
-}
-
-void InstructionLifter::tag_line(llvm::Instruction* instruction) {
-  auto* line =
-      llvm::ConstantInt::get(llvm::Type::getInt32Ty(context()), instruction_.location.line);
-  instruction->setMetadata("sluice.ptx",
-                           llvm::MDNode::get(context(), llvm::ConstantAsMetadata::get(line)));
-}
-
-llvm::Constant* InstructionLifter::integer(llvm::Type* type, uint64_t value) {
-  return llvm::ConstantInt::get(type, value);
-}
-
-llvm::Value* InstructionLifter::intrinsic(llvm::Intrinsic::ID id,
-                                          std::initializer_list<llvm::Type*> types,
-                                          llvm::ArrayRef<llvm::Value*> arguments) {
-  return ir().CreateIntrinsic(id, llvm::ArrayRef(types), arguments);
-}
-
-llvm::CallInst* InstructionLifter::tagged_intrinsic(llvm::Intrinsic::ID id,
-                                                    llvm::ArrayRef<llvm::Value*> arguments) {
-  return tag(ir().CreateIntrinsic(id, {}, arguments));
-}
-
-llvm::CallInst* InstructionLifter::tagged_call(llvm::StringRef name, llvm::Type* result,
-                                               llvm::ArrayRef<llvm::Value*> arguments) {
-  std::vector<llvm::Type*> types;
-  for (llvm::Value* argument : arguments)
-    types.push_back(argument->getType());
-  llvm::FunctionCallee callee = function().module().module().getOrInsertFunction(
-      name, llvm::FunctionType::get(result, types, false));
-  llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
-  return tag(ir().CreateCall(callee, arguments));
+  refuse(invalid_input(described(instruction_) + " is not valid: " + why,
+                       place_of(function_.module(), function_.source(), instruction_.location)));
 }
 
 }  // namespace sluice::ptx::lift_detail

@@ -1,9 +1,7 @@
 // One PTX instruction: its operands as LLVM values, its modifiers, its place for errors.
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <utility>
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
@@ -34,7 +32,6 @@ class InstructionLifter {
   llvm::Value* guard() const { return guard_; }
   FunctionLifter& function() { return function_; }
   llvm::IRBuilder<>& ir() { return function_.ir(); }
-  llvm::LLVMContext& context() { return function_.context(); }
 
   size_t operand_count() const { return instruction_.operands.size(); }
   const Operand& operand(size_t index) const;
@@ -59,47 +56,17 @@ class InstructionLifter {
   // assign() stores into a slot, keeping what it holds where the guard is false.
   void assign(llvm::Value* slot, llvm::Value* value);
 
-  // declared_type() is how the register in an operand was declared, none for other operands.
-  ScalarType declared_type(const Operand& operand);
-
-  // address_of() is the address of a variable or function as an integer of `type`.
-  llvm::Value* address_of(std::string_view name, int64_t bytes, ScalarType type);
-
-  // to_bits() is a value as an integer of the same width, from_bits() the way back.
-  llvm::Value* to_bits(llvm::Value* value);
-  llvm::Value* from_bits(llvm::Value* bits, llvm::Type* type);
-
-  llvm::Constant* integer(llvm::Type* type, uint64_t value);
-  llvm::Value* intrinsic(llvm::Intrinsic::ID id, std::initializer_list<llvm::Type*> types,
-                         llvm::ArrayRef<llvm::Value*> arguments);
-  // tagged_intrinsic() is for those that touch memory or synchronise.
-  llvm::CallInst* tagged_intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> arguments);
-  // tagged_call() calls a function that stands for what NVVM in LLVM 19 has no intrinsic for.
-  llvm::CallInst* tagged_call(llvm::StringRef name, llvm::Type* result,
-                              llvm::ArrayRef<llvm::Value*> arguments);
-
-  // tag() notes the PTX line on an instruction and returns it.
-  template <class T>
-  T* tag(T* instruction) {
-    tag_line(instruction);
-    return instruction;
-  }
-
   [[noreturn]] void refuse_unsupported(const std::string& why);
   [[noreturn]] void refuse_unimplemented(const std::string& why);
   [[noreturn]] void refuse_invalid(const std::string& why);
 
  private:
-  void tag_line(llvm::Instruction* instruction);
-  void check_operand_count();
-  std::string text() const;
-  llvm::Value* literal(uint64_t bits, unsigned width, ScalarType type);
-  llvm::Value* convert_register(llvm::Value* value, ScalarType type);
-  llvm::Value* extend_for_register(llvm::Value* value, ScalarType type, llvm::Type* wanted);
-
   FunctionLifter& function_;
   const Instruction& instruction_;
   llvm::Value* guard_;
 };
+
+// declared_type() is how the register in an operand was declared, none for other operands.
+ScalarType declared_type(InstructionLifter& lifter, const Operand& operand);
 
 }  // namespace sluice::ptx::lift_detail

@@ -130,6 +130,13 @@ class SignatureBuilder {
 
 }  // namespace
 
+std::string place_of(const ModuleLifter& module, const Function& function,
+                     const Location& location) {
+  std::string text = "kernel " + module.kernel();
+  if (function.name != module.kernel()) text += ", function " + function.name;
+  return text + ", PTX line " + std::to_string(location.line);
+}
+
 bool is_by_value(const Variable& parameter) {
   return !parameter.dimensions.empty() || parameter.vector_elements > 1;
 }

@@ -69,6 +69,11 @@ class ModuleLifter {
   std::optional<std::vector<const Function*>> address_taken_;
 };
 
+// place_of() names a place for errors: "kernel k, PTX line 41", or "kernel k, function f, PTX line
+// 41" inside a function that the kernel calls.
+std::string place_of(const ModuleLifter& module, const Function& function,
+                     const Location& location);
+
 // is_by_value() says whether a parameter is an aggregate, passed as `ptr byval`.
 bool is_by_value(const Variable& parameter);
 

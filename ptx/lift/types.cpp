@@ -47,4 +47,14 @@ llvm::Type* register_type(llvm::LLVMContext& context, ScalarType type) {
   return llvm::Type::getIntNTy(context, bit_width(type));
 }
 
+llvm::Value* to_bits(llvm::IRBuilder<>& ir, llvm::Value* value) {
+  llvm::Type* type = value->getType();
+  if (type->isIntegerTy()) return value;
+  return ir.CreateBitCast(value, ir.getIntNTy(type->getPrimitiveSizeInBits()));
+}
+
+llvm::Value* from_bits(llvm::IRBuilder<>& ir, llvm::Value* bits, llvm::Type* type) {
+  return type == bits->getType() ? bits : ir.CreateBitCast(bits, type);
+}
+
 }  // namespace sluice::ptx::lift_detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 
 #include "ptx/syntax.hpp"
@@ -34,5 +35,9 @@ llvm::Type* value_type(llvm::LLVMContext& context, ScalarType type);
 // register_type() is the LLVM type in which a register of `type` is kept: float and double where
 // it was declared so, i1 for pred, an integer of its width else. Null where there is none.
 llvm::Type* register_type(llvm::LLVMContext& context, ScalarType type);
+
+// to_bits() is a value as an integer of the same width, from_bits() the way back.
+llvm::Value* to_bits(llvm::IRBuilder<>& ir, llvm::Value* value);
+llvm::Value* from_bits(llvm::IRBuilder<>& ir, llvm::Value* bits, llvm::Type* type);
 
 }  // namespace sluice::ptx::lift_detail

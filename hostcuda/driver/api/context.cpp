@@ -13,7 +13,7 @@ CUresult create_context(CUcontext* handle, unsigned flags, CUdevice device) {
     if (handle == nullptr || (flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    Context* context = driver.make_context(flags);
+    Context* context = driver.contexts.make(flags);
     if (!ContextStack::of_this_thread().push(context)) return CUDA_ERROR_OUT_OF_MEMORY;
     *handle = context->handle();
     return CUDA_SUCCESS;
@@ -25,7 +25,7 @@ template <class Body>
 CUresult with_named_context(CUcontext handle, Body&& body) noexcept {
   if (handle == nullptr) return with_context(body);
   return with_driver([&](Driver& driver) -> CUresult {
-    Context* context = driver.find_context(handle);
+    Context* context = driver.contexts.find(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     return context->is_alive() ? body(driver, *context) : CUDA_ERROR_CONTEXT_IS_DESTROYED;
   });
@@ -55,7 +55,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsig
 
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return with_driver([&](Driver& driver) -> CUresult {
-    Context* context = driver.find_context(handle);
+    Context* context = driver.contexts.find(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->is_alive()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     const CUresult destroyed = driver.destroy_context(*context);
@@ -86,7 +86,7 @@ SLUICE_OLDER_FORM(cuCtxPopCurrent, cuCtxPopCurrent_v2)
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return with_driver([&](Driver& driver) -> CUresult {
-    Context* context = handle == nullptr ? nullptr : driver.find_context(handle);
+    Context* context = handle == nullptr ? nullptr : driver.contexts.find(handle);
     if (handle != nullptr && context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     ContextStack::of_this_thread().replace_top(context);
     return CUDA_SUCCESS;

@@ -109,7 +109,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice sou
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return with_device(device, [&](Driver& driver) -> CUresult {
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *context = driver.retain_primary_context()->handle();
+    *context = driver.contexts.retain_primary()->handle();
     return CUDA_SUCCESS;
   });
 }
@@ -125,7 +125,8 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 SLUICE_OLDER_FORM(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2)
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags) {
-  return with_device(device, [&](Driver& driver) { return driver.set_primary_flags(flags); });
+  return with_device(device,
+                     [&](Driver& driver) { return driver.contexts.set_primary_flags(flags); });
 }
 SLUICE_OLDER_FORM(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2)
 
@@ -133,7 +134,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* a
   return with_device(device, [&](Driver& driver) -> CUresult {
     if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
     bool is_active = false;
-    driver.primary_state(flags, &is_active);
+    driver.contexts.primary_state(flags, &is_active);
     *active = is_active ? 1 : 0;
     return CUDA_SUCCESS;
   });

@@ -22,7 +22,7 @@ CUresult create_stream(CUstream* handle, unsigned flags, int priority) {
     stream->flags = flags;
     stream->priority = std::clamp(priority, greatest_stream_priority, least_stream_priority);
     stream->id = driver.next_id();
-    stream->queue = Engine::make_queue(
+    stream->queue = make_queue(
         (flags & CU_STREAM_NON_BLOCKING) != 0 ? QueueKind::non_blocking : QueueKind::blocking,
         stream->priority);
     *handle = driver.streams.add(std::move(stream));

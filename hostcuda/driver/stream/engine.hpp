@@ -1,18 +1,16 @@
 // The threads that run the work of all streams.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "hostcuda/driver/stream/block_pool.hpp"
-#include "hostcuda/driver/stream/stream_queue.hpp"
+#include "hostcuda/driver/stream/sleepers.hpp"
+#include "hostcuda/driver/stream/stream_order.hpp"
 #include "hostcuda/driver/stream/work.hpp"
 
 namespace sluice::hostcuda {
@@ -29,8 +27,7 @@ class Engine {
   Engine(const Engine&) = delete;
 
   // The queue of the legacy default stream.
-  const std::shared_ptr<StreamQueue>& legacy() const { return legacy_; }
-  static std::shared_ptr<StreamQueue> make_queue(QueueKind kind, int priority);
+  const std::shared_ptr<StreamQueue>& legacy() const { return order_.legacy(); }
 
   // submit() puts the work at the end of the queue; it begins after `after` as well.
   Ticket submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
@@ -42,10 +39,6 @@ class Engine {
   // thread it would come late by what starting or waking one takes.
   Ticket submit_instant(const std::shared_ptr<StreamQueue>& queue, std::function<void()> work);
 
-  // last_of() is the ticket of all work that the queue has so far.
-  static Ticket last_of(const std::shared_ptr<StreamQueue>& queue) {
-    return {queue, queue->submitted()};
-  }
   // before() lists what work submitted to the queue now would wait for; outstanding() all work of
   // the device.
   std::vector<Ticket> before(const std::shared_ptr<StreamQueue>& queue);
@@ -66,47 +59,27 @@ class Engine {
   static bool within_work();
 
  private:
-  static constexpr size_t priorities = 1 + least_stream_priority - greatest_stream_priority;
   using Lock = std::unique_lock<std::mutex>;
 
-  Ticket enqueue(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
-                 std::vector<Ticket> after, Lock& lock);
-  void add_legacy_order(StreamQueue& queue, std::vector<Ticket>& after);
-  void make_ready_or_wait(StreamQueue& queue);
-  void push_ready(StreamQueue& queue);
-  StreamQueue* pop_ready();
   void provide_thread(Lock& lock);
   void serve();
   void sleep_until_ready(Lock& lock);
   void run_first(StreamQueue& queue, Lock& lock);
   void run(const Work& work);
-  void complete_first(StreamQueue& queue);
-  void publish_completion();
-  void sleep_until_done(const std::vector<Ticket>& tickets);
 
   BlockPool pool_;
   const unsigned most_computing_;
-  const std::shared_ptr<StreamQueue> legacy_;
 
-  std::mutex mutex_;  // guards what follows, and all queues
+  std::mutex mutex_;  // guards what follows
+  StreamOrder order_;
   std::condition_variable work_is_ready_;
-  std::vector<std::shared_ptr<StreamQueue>> busy_;  // queues that are not empty
-  std::array<std::deque<StreamQueue*>, priorities> ready_;
-  std::atomic<size_t> ready_count_{0};
   unsigned threads_ = 0;
   unsigned looking_ = 0;          // threads that look for work: spinning or sleeping
   unsigned calling_program_ = 0;  // threads inside a function of the program
   bool somebody_spins_ = false;
 
   std::atomic<CUresult> error_{CUDA_SUCCESS};
-  // Sleeper is a thread in wait(), woken when all its tickets are done and not at each completion.
-  struct Sleeper {
-    const std::vector<Ticket>& tickets;
-    std::condition_variable all_done;
-  };
-  std::mutex completion_mutex_;
-  std::vector<Sleeper*> sleepers_;  // guarded by completion_mutex_
-  std::atomic<uint32_t> sleeper_count_{0};
+  Sleepers sleepers_;
 };
 
 }  // namespace sluice::hostcuda

@@ -1,6 +1,6 @@
 #include "hostcuda/driver/stream/stream.hpp"
 
-#include "hostcuda/driver/stream/engine.hpp"
+#include "hostcuda/driver/stream/stream_queue.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -33,7 +33,7 @@ StreamRef stream_of_this_thread() {
     static thread_local ThreadStreamEnd end;
     auto stream = std::make_shared<Stream>();
     stream->id = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
-    stream->queue = Engine::make_queue(QueueKind::blocking, least_stream_priority);
+    stream->queue = make_queue(QueueKind::blocking, least_stream_priority);
     thread_stream = new StreamRef(std::move(stream));
   }
   return *thread_stream;

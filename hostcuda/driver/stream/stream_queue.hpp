@@ -1,6 +1,7 @@
 // The work of one stream, in its order.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -20,7 +21,7 @@ enum class QueueKind { legacy, blocking, non_blocking };
 constexpr int least_stream_priority = 0;
 constexpr int greatest_stream_priority = -5;
 
-// StreamQueue belongs to its Engine, which alone changes it, under its lock.
+// StreamQueue belongs to the StreamOrder of its engine, which alone changes it, under its lock.
 class StreamQueue {
  public:
   StreamQueue(QueueKind kind, int priority) : kind_(kind), priority_(priority) {}
@@ -33,7 +34,7 @@ class StreamQueue {
   bool is_idle() const { return is_done(submitted()); }
 
  private:
-  friend class Engine;
+  friend class StreamOrder;
   struct Item {
     SharedWork work;
     std::vector<Ticket> after;  // of other queues; met ones are dropped from its end
@@ -55,8 +56,23 @@ class StreamQueue {
   uint64_t before_legacy_ = 0;
 };
 
+// make_queue() is an empty queue; a priority out of range becomes the nearest that there is.
+inline std::shared_ptr<StreamQueue> make_queue(QueueKind kind, int priority) {
+  return std::make_shared<StreamQueue>(
+      kind, std::clamp(priority, greatest_stream_priority, least_stream_priority));
+}
+
 inline bool Ticket::is_done() const {
   return queue == nullptr || queue->is_done(number);
+}
+
+inline bool all_done(const std::vector<Ticket>& tickets) {
+  return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.is_done(); });
+}
+
+// last_of() is the ticket of all work that the queue has so far.
+inline Ticket last_of(const std::shared_ptr<StreamQueue>& queue) {
+  return {queue, queue->submitted()};
 }
 
 }  // namespace sluice::hostcuda

@@ -26,7 +26,7 @@ llvm::Value* low_ones(InstructionLifter& lifter, llvm::Value* count) {
   llvm::Type* type = count->getType();
   const unsigned width = type->getIntegerBitWidth();
   llvm::Value* some = ir.CreateNot(ir.CreateShl(llvm::Constant::getAllOnesValue(type), count));
-  return ir.CreateSelect(ir.CreateICmpULT(count, lifter.integer(type, width)), some,
+  return ir.CreateSelect(ir.CreateICmpULT(count, llvm::ConstantInt::get(type, width)), some,
                          llvm::Constant::getAllOnesValue(type));
 }
 
@@ -36,8 +36,8 @@ llvm::Value* clamped_shift(InstructionLifter& lifter, llvm::Value* value, llvm::
   llvm::Type* type = value->getType();
   llvm::Value* shifted = left ? ir.CreateShl(value, amount) : ir.CreateLShr(value, amount);
   llvm::Value* in_range =
-      ir.CreateICmpULT(amount, lifter.integer(type, type->getIntegerBitWidth()));
-  return ir.CreateSelect(in_range, shifted, lifter.integer(type, 0));
+      ir.CreateICmpULT(amount, llvm::ConstantInt::get(type, type->getIntegerBitWidth()));
+  return ir.CreateSelect(in_range, shifted, llvm::ConstantInt::get(type, 0));
 }
 
 }  // namespace
@@ -49,8 +49,9 @@ void lift_bit_count(InstructionLifter& lifter) {
   llvm::Type* value_type = value->getType();
   llvm::Value* count =
       lifter.info().opcode == Opcode::popc
-          ? lifter.intrinsic(llvm::Intrinsic::ctpop, {value_type}, {value})
-          : lifter.intrinsic(llvm::Intrinsic::ctlz, {value_type}, {value, lifter.ir().getFalse()});
+          ? lifter.ir().CreateIntrinsic(llvm::Intrinsic::ctpop, {value_type}, {value})
+          : lifter.ir().CreateIntrinsic(llvm::Intrinsic::ctlz, {value_type},
+                                        {value, lifter.ir().getFalse()});
   lifter.write(0, lifter.ir().CreateZExtOrTrunc(count, lifter.ir().getInt32Ty()), ScalarType::u32);
 }
 
@@ -58,7 +59,9 @@ void lift_brev(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   refuse_other_than_32_or_64(lifter, type);
   llvm::Value* value = lifter.read(1, type);
-  lifter.write(0, lifter.intrinsic(llvm::Intrinsic::bitreverse, {value->getType()}, {value}), type);
+  lifter.write(
+      0, lifter.ir().CreateIntrinsic(llvm::Intrinsic::bitreverse, {value->getType()}, {value}),
+      type);
 }
 
 void lift_bfind(InstructionLifter& lifter) {
@@ -72,9 +75,9 @@ void lift_bfind(InstructionLifter& lifter) {
   // For a signed type it finds the highest bit that differs from the sign.
   if (is_signed(type)) value = ir.CreateXor(value, ir.CreateAShr(value, width - 1));
   llvm::Value* zeros = ir.CreateZExtOrTrunc(
-      lifter.intrinsic(llvm::Intrinsic::ctlz, {value_type}, {value, ir.getFalse()}),
+      lifter.ir().CreateIntrinsic(llvm::Intrinsic::ctlz, {value_type}, {value, ir.getFalse()}),
       ir.getInt32Ty());
-  llvm::Value* none = ir.CreateICmpEQ(value, lifter.integer(value_type, 0));
+  llvm::Value* none = ir.CreateICmpEQ(value, llvm::ConstantInt::get(value_type, 0));
   llvm::Value* found = as_shift ? zeros : ir.CreateSub(ir.getInt32(width - 1), zeros);
   lifter.write(0, ir.CreateSelect(none, ir.getInt32(0xFFFFFFFF), found), ScalarType::u32);
 }
@@ -91,18 +94,20 @@ void lift_bfe(InstructionLifter& lifter) {
   llvm::Value* result = ir.CreateAnd(clamped_shift(lifter, value, position, false), mask);
   if (is_signed(type)) {
     // The sign is the field's highest bit, or the value's where the field reaches past it.
-    llvm::Constant* last = lifter.integer(value_type, bit_width(type) - 1);
-    llvm::Value* end = ir.CreateSub(ir.CreateAdd(position, length), lifter.integer(value_type, 1));
-    llvm::Value* sign_position = lifter.intrinsic(llvm::Intrinsic::umin, {value_type}, {end, last});
+    llvm::Constant* last = llvm::ConstantInt::get(value_type, bit_width(type) - 1);
+    llvm::Value* end =
+        ir.CreateSub(ir.CreateAdd(position, length), llvm::ConstantInt::get(value_type, 1));
+    llvm::Value* sign_position =
+        lifter.ir().CreateIntrinsic(llvm::Intrinsic::umin, {value_type}, {end, last});
     llvm::Value* sign = ir.CreateTrunc(ir.CreateLShr(value, sign_position), ir.getInt1Ty());
     llvm::Value* with_sign = ir.CreateOr(result, ir.CreateNot(mask));
     // Bits of the field that lie beyond the value are signs, too.
     llvm::Value* beyond = ir.CreateNot(
         clamped_shift(lifter, llvm::Constant::getAllOnesValue(value_type), position, false));
     with_sign = ir.CreateOr(with_sign, beyond);
-    llvm::Value* empty = ir.CreateICmpEQ(length, lifter.integer(value_type, 0));
+    llvm::Value* empty = ir.CreateICmpEQ(length, llvm::ConstantInt::get(value_type, 0));
     result = ir.CreateSelect(sign, with_sign, result);
-    result = ir.CreateSelect(empty, lifter.integer(value_type, 0), result);
+    result = ir.CreateSelect(empty, llvm::ConstantInt::get(value_type, 0), result);
   }
   lifter.write(0, result, type);
 }

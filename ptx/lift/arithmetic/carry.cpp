@@ -22,19 +22,20 @@ class Chain {
   void step(llvm::Value* next) {
     const auto id =
         adds_ ? llvm::Intrinsic::uadd_with_overflow : llvm::Intrinsic::usub_with_overflow;
-    llvm::Value* pair = lifter_.intrinsic(id, {value_->getType()}, {value_, next});
+    llvm::Value* pair = lifter_.ir().CreateIntrinsic(id, {value_->getType()}, {value_, next});
     value_ = lifter_.ir().CreateExtractValue(pair, 0);
     llvm::Value* overflow = lifter_.ir().CreateExtractValue(pair, 1);
     overflow_ = overflow_ == nullptr ? overflow : lifter_.ir().CreateOr(overflow_, overflow);
   }
   void step_flag() {
-    llvm::Value* flag =
-        lifter_.ir().CreateLoad(lifter_.ir().getInt1Ty(), lifter_.function().condition_code());
+    llvm::Value* flag = lifter_.ir().CreateLoad(lifter_.ir().getInt1Ty(),
+                                                lifter_.function().frame().condition_code());
     step(lifter_.ir().CreateZExt(carry_or_borrow(flag), value_->getType()));
   }
   void finish(ScalarType type, bool gives) {
     lifter_.write(0, value_, type);
-    if (gives) lifter_.assign(lifter_.function().condition_code(), carry_or_borrow(overflow_));
+    if (gives)
+      lifter_.assign(lifter_.function().frame().condition_code(), carry_or_borrow(overflow_));
   }
 
  private:

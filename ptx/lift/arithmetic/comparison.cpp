@@ -113,8 +113,9 @@ void lift_set(InstructionLifter& lifter) {
     if (results.size() != (element == result_type ? 1 : 2)) {
       lifter.refuse_invalid("one of its types is packed and the other is not");
     }
-    llvm::Type* computed =
-        element == ScalarType::bf16 ? ir.getFloatTy() : value_type(lifter.context(), element);
+    llvm::Type* computed = element == ScalarType::bf16
+                               ? ir.getFloatTy()
+                               : value_type(lifter.ir().getContext(), element);
     for (llvm::Value*& result : results)
       result = ir.CreateUIToFP(result, computed);
     return lifter.write(0, join(lifter, results, result_type), result_type);

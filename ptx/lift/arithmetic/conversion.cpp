@@ -36,10 +36,12 @@ void integer_to_integer(InstructionLifter& lifter, const Conversion& conversion)
         with_sign ? llvm::APInt::getSignedMinValue(to_width).sext(width) : llvm::APInt(width, 0);
     const llvm::APInt most = with_sign ? llvm::APInt::getSignedMaxValue(to_width).zext(width)
                                        : llvm::APInt::getMaxValue(to_width).zext(width);
-    value = lifter.intrinsic(llvm::Intrinsic::smax, {wide},
-                             {value, llvm::ConstantInt::get(lifter.context(), least)});
-    value = lifter.intrinsic(llvm::Intrinsic::smin, {wide},
-                             {value, llvm::ConstantInt::get(lifter.context(), most)});
+    value = lifter.ir().CreateIntrinsic(
+        llvm::Intrinsic::smax, {wide},
+        {value, llvm::ConstantInt::get(lifter.ir().getContext(), least)});
+    value = lifter.ir().CreateIntrinsic(
+        llvm::Intrinsic::smin, {wide},
+        {value, llvm::ConstantInt::get(lifter.ir().getContext(), most)});
     value = ir.CreateTrunc(value, to);
   } else {
     value = is_signed(conversion.from) ? ir.CreateSExtOrTrunc(value, to)
@@ -60,7 +62,7 @@ llvm::Value* round_to_integral(InstructionLifter& lifter, llvm::Value* value,
   if (rounding == "rni") id = llvm::Intrinsic::roundeven;
   if (rounding == "rmi") id = llvm::Intrinsic::floor;
   if (rounding == "rpi") id = llvm::Intrinsic::ceil;
-  return lifter.intrinsic(id, {value->getType()}, {value});
+  return lifter.ir().CreateIntrinsic(id, {value->getType()}, {value});
 }
 
 bool is_integral(std::string_view rounding) {
@@ -77,12 +79,12 @@ void float_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::Value* integral =
       conversion.rounding == "rzi" ? value : round_to_integral(lifter, value, conversion.rounding);
   // Out of range means the nearest end of the range, with and without .sat.
-  llvm::Value* result = lifter.intrinsic(
+  llvm::Value* result = lifter.ir().CreateIntrinsic(
       is_signed(conversion.to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
       {to, value->getType()}, {integral});
   if (conversion.from == ScalarType::f64 || bit_width(conversion.to) == 64) {
     llvm::Constant* middle = llvm::ConstantInt::get(
-        lifter.context(), llvm::APInt::getSignedMinValue(bit_width(conversion.to)));
+        lifter.ir().getContext(), llvm::APInt::getSignedMinValue(bit_width(conversion.to)));
     result = ir.CreateSelect(is_nan(lifter, value), middle, result);
   }
   lifter.write(0, result, conversion.to);
@@ -124,7 +126,7 @@ void float_to_float(InstructionLifter& lifter, const Conversion& conversion) {
   const bool directed =
       conversion.rounding == "rz" || conversion.rounding == "rm" || conversion.rounding == "rp";
   if (conversion.to == ScalarType::bf16) return float_to_bf16(lifter, value, conversion);
-  llvm::Type* to = value_type(lifter.context(), conversion.to);
+  llvm::Type* to = value_type(lifter.ir().getContext(), conversion.to);
   if (is_integral(conversion.rounding)) {
     value = round_to_integral(lifter, value, conversion.rounding);
   }
@@ -150,7 +152,7 @@ void integer_to_float(InstructionLifter& lifter, const Conversion& conversion) {
                                                              : 11;
   const bool exact = bit_width(conversion.from) <= digits;
   llvm::Value* value = lifter.read(1, conversion.from);
-  llvm::Type* to = value_type(lifter.context(), conversion.to);
+  llvm::Type* to = value_type(lifter.ir().getContext(), conversion.to);
   const bool with_sign = is_signed(conversion.from);
   const bool directed = is_directed(conversion.rounding);
   if (conversion.to == ScalarType::bf16 || (!exact && directed)) {
@@ -190,7 +192,7 @@ void pack_floats(InstructionLifter& lifter, const Conversion& conversion) {
       value = to_zero ? narrow(lifter, {value, nullptr}, ir.getHalfTy(), "rz")
                       : ir.CreateFPTrunc(value, ir.getHalfTy());
     }
-    halves[i] = ir.CreateZExt(lifter.to_bits(value), ir.getInt32Ty());
+    halves[i] = ir.CreateZExt(to_bits(lifter.ir(), value), ir.getInt32Ty());
   }
   lifter.write(0, ir.CreateOr(halves[0], ir.CreateShl(halves[1], 16)), conversion.to);
 }
@@ -202,7 +204,7 @@ void round_to_tf32(InstructionLifter& lifter, const Conversion& conversion, bool
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Value* value = lifter.read(1, conversion.from);
   llvm::Value* is_nan = ir.CreateFCmpUNO(value, value);
-  llvm::Value* bits = lifter.to_bits(conversion.relu ? relu(lifter, value) : value);
+  llvm::Value* bits = to_bits(lifter.ir(), conversion.relu ? relu(lifter, value) : value);
   if (conversion.rounding == "rna") {
     bits = ir.CreateAdd(bits, ir.getInt32(0x1000));
   } else if (conversion.rounding == "rn") {

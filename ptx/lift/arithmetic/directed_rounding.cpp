@@ -17,8 +17,8 @@ llvm::Value* is_finite(InstructionLifter& lifter, llvm::Value* value) {
 }
 
 llvm::Value* is_negative(InstructionLifter& lifter, llvm::Value* value) {
-  llvm::Value* bits = lifter.to_bits(value);
-  return lifter.ir().CreateICmpSLT(bits, lifter.integer(bits->getType(), 0));
+  llvm::Value* bits = to_bits(lifter.ir(), value);
+  return lifter.ir().CreateICmpSLT(bits, llvm::ConstantInt::get(bits->getType(), 0));
 }
 
 // An exact zero sum of operands with different signs is -0 when rounding down, +0 else.
@@ -53,7 +53,7 @@ ExactSum exact_integer(InstructionLifter& lifter, llvm::Value* value, bool with_
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Type* wide = ir.getDoubleTy();
   llvm::Value* high = with_sign ? ir.CreateAShr(value, 32) : ir.CreateLShr(value, 32);
-  llvm::Value* low = ir.CreateAnd(value, lifter.integer(value->getType(), 0xFFFFFFFF));
+  llvm::Value* low = ir.CreateAnd(value, llvm::ConstantInt::get(value->getType(), 0xFFFFFFFF));
   return two_sum(lifter,
                  ir.CreateFMul(ir.CreateSIToFP(high, wide), llvm::ConstantFP::get(wide, 0x1p32)),
                  ir.CreateUIToFP(low, wide));
@@ -62,10 +62,10 @@ ExactSum exact_integer(InstructionLifter& lifter, llvm::Value* value, bool with_
 llvm::Value* step(InstructionLifter& lifter, llvm::Value* nearest, llvm::Value* above,
                   llvm::Value* below, std::string_view rounding) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* bits = lifter.to_bits(nearest);
+  llvm::Value* bits = to_bits(lifter.ir(), nearest);
   llvm::Type* type = bits->getType();
   llvm::Value* negative = is_negative(lifter, nearest);
-  llvm::Constant* one = lifter.integer(type, 1);
+  llvm::Constant* one = llvm::ConstantInt::get(type, 1);
   llvm::Value* wrong = rounding == "rm" ? below : above;
   // Towards zero is one less in the bits, away from it one more. Nearest never loses the sign of
   // a result that is not zero, so that a zero steps away from zero on its own side.
@@ -76,12 +76,12 @@ llvm::Value* step(InstructionLifter& lifter, llvm::Value* nearest, llvm::Value* 
     inward = ir.getTrue();
   }
   if (rounding == "odd") {
-    llvm::Value* even = ir.CreateICmpEQ(ir.CreateAnd(bits, one), lifter.integer(type, 0));
+    llvm::Value* even = ir.CreateICmpEQ(ir.CreateAnd(bits, one), llvm::ConstantInt::get(type, 0));
     wrong = ir.CreateAnd(even, ir.CreateOr(above, below));
     inward = ir.CreateSelect(negative, above, below);
   }
   llvm::Value* stepped = ir.CreateSelect(inward, ir.CreateSub(bits, one), ir.CreateAdd(bits, one));
-  return lifter.from_bits(ir.CreateSelect(wrong, stepped, bits), nearest->getType());
+  return from_bits(lifter.ir(), ir.CreateSelect(wrong, stepped, bits), nearest->getType());
 }
 
 llvm::Value* narrow(InstructionLifter& lifter, const ExactSum& exact, llvm::Type* type,
@@ -170,7 +170,8 @@ llvm::Value* directed_div(InstructionLifter& lifter, llvm::Value* left, llvm::Va
 llvm::Value* directed_sqrt(InstructionLifter& lifter, llvm::Value* value,
                            std::string_view rounding) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* nearest = lifter.intrinsic(llvm::Intrinsic::sqrt, {value->getType()}, {value});
+  llvm::Value* nearest =
+      lifter.ir().CreateIntrinsic(llvm::Intrinsic::sqrt, {value->getType()}, {value});
   llvm::Value* root = widen_float(lifter, nearest);
   llvm::Value* square = ir.CreateFMul(root, root);
   llvm::Value* exact = widen_float(lifter, value);
@@ -196,7 +197,7 @@ llvm::Value* directed_double(InstructionLifter& lifter, const std::vector<llvm::
   for (const Row& row : rows) {
     if (row.opcode != lifter.info().opcode) continue;
     const llvm::Intrinsic::ID id = rounding == "rz" ? row.rz : rounding == "rm" ? row.rm : row.rp;
-    return lifter.intrinsic(id, {}, operands);
+    return lifter.ir().CreateIntrinsic(id, {}, operands);
   }
   lifter.refuse_invalid("the operation has no rounding mode");
 }

@@ -24,7 +24,7 @@ Division read_division(InstructionLifter& lifter, ScalarType type) {
   llvm::Type* value_type = division.divisor->getType();
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(division.divisor);
   if (constant == nullptr || constant->isZero()) {
-    division.by_zero = ir.CreateICmpEQ(division.divisor, lifter.integer(value_type, 0));
+    division.by_zero = ir.CreateICmpEQ(division.divisor, llvm::ConstantInt::get(value_type, 0));
   }
   if (is_signed(type) && (constant == nullptr || constant->isMinusOne())) {
     division.by_minus_one =
@@ -33,7 +33,7 @@ Division read_division(InstructionLifter& lifter, ScalarType type) {
   for (llvm::Value* bad : {division.by_zero, division.by_minus_one}) {
     if (bad == nullptr) continue;
     division.safe_divisor =
-        ir.CreateSelect(bad, lifter.integer(value_type, 1), division.safe_divisor);
+        ir.CreateSelect(bad, llvm::ConstantInt::get(value_type, 1), division.safe_divisor);
   }
   return division;
 }

@@ -64,14 +64,14 @@ void lift_fma(InstructionLifter& lifter) {
 
 void lift_float_fma(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_arithmetic_mode(lifter, type);
-  lift_lanes(lifter, mode, 3, [&](const Lanes& sources) {
+  lift_lanes(lifter, mode, 3, [&](const Lanes& sources) -> llvm::Value* {
     if (is_directed_double(mode)) return directed_double(lifter, sources, mode.rounding);
     if (is_directed(mode)) {
       return directed_fma(lifter, sources[0], sources[1], sources[2], mode.rounding);
     }
     if (type != ScalarType::f32 && type != ScalarType::f64) return fma_narrow(lifter, sources);
-    return lifter.intrinsic(llvm::Intrinsic::fma, {sources[0]->getType()},
-                            {sources[0], sources[1], sources[2]});
+    return lifter.ir().CreateIntrinsic(llvm::Intrinsic::fma, {sources[0]->getType()},
+                                       {sources[0], sources[1], sources[2]});
   });
 }
 
@@ -83,7 +83,8 @@ void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
   // minimum and maximum order -0 below +0 as PTX does, and give NaN where an operand is one;
   // without .NaN the other operand wins then.
   lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
-    llvm::Value* result = lifter.intrinsic(id, {sources[0]->getType()}, {sources[0], sources[1]});
+    llvm::Value* result =
+        lifter.ir().CreateIntrinsic(id, {sources[0]->getType()}, {sources[0], sources[1]});
     if (keeps_nan) return result;
     result = lifter.ir().CreateSelect(is_nan(lifter, sources[1]), sources[0], result);
     return lifter.ir().CreateSelect(is_nan(lifter, sources[0]), sources[1], result);
@@ -93,7 +94,8 @@ void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
 void lift_float_abs(InstructionLifter& lifter, ScalarType type) {
   const FloatMode mode = take_nearest_mode(lifter, type);
   lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
-    return lifter.intrinsic(llvm::Intrinsic::fabs, {sources[0]->getType()}, {sources[0]});
+    return lifter.ir().CreateIntrinsic(llvm::Intrinsic::fabs, {sources[0]->getType()},
+                                       {sources[0]});
   });
 }
 
@@ -108,8 +110,10 @@ void lift_copysign(InstructionLifter& lifter) {
   llvm::Value* sign = lifter.read(1, type);
   llvm::Value* magnitude = lifter.read(2, type);
   if (!is_float(type)) lifter.refuse_invalid("it needs a floating point type");
-  lifter.write(0, lifter.intrinsic(llvm::Intrinsic::copysign, {sign->getType()}, {magnitude, sign}),
-               type);
+  lifter.write(
+      0,
+      lifter.ir().CreateIntrinsic(llvm::Intrinsic::copysign, {sign->getType()}, {magnitude, sign}),
+      type);
 }
 
 void lift_testp(InstructionLifter& lifter) {

@@ -15,16 +15,16 @@ llvm::Value* reciprocal(InstructionLifter& lifter, llvm::Value* value) {
 }
 
 llvm::Value* square_root(InstructionLifter& lifter, llvm::Value* value) {
-  return lifter.intrinsic(llvm::Intrinsic::sqrt, {value->getType()}, {value});
+  return lifter.ir().CreateIntrinsic(llvm::Intrinsic::sqrt, {value->getType()}, {value});
 }
 
 // The .approx.ftz.f64 forms read and write only the upper half of a double: PTX says that the
 // lower 32 bits are ignored and come out as zero.
 llvm::Value* upper_half(InstructionLifter& lifter, llvm::Value* value) {
-  llvm::Value* bits = lifter.to_bits(value);
+  llvm::Value* bits = to_bits(lifter.ir(), value);
   llvm::Value* kept =
-      lifter.ir().CreateAnd(bits, lifter.integer(bits->getType(), 0xFFFFFFFF00000000));
-  return lifter.from_bits(kept, value->getType());
+      lifter.ir().CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0xFFFFFFFF00000000));
+  return from_bits(lifter.ir(), kept, value->getType());
 }
 
 template <class Function>
@@ -40,15 +40,15 @@ llvm::Value* hyperbolic_tangent(InstructionLifter& lifter, llvm::Value* value) {
   llvm::Type* wide = ir.getDoubleTy();
   llvm::Value* exponent =
       ir.CreateFMul(ir.CreateFPExt(value, wide), llvm::ConstantFP::get(wide, 2.8853900817779268));
-  llvm::Value* power = lifter.intrinsic(llvm::Intrinsic::exp2, {wide}, {exponent});
+  llvm::Value* power = lifter.ir().CreateIntrinsic(llvm::Intrinsic::exp2, {wide}, {exponent});
   llvm::Constant* one = llvm::ConstantFP::get(wide, 1.0);
   llvm::Value* result = ir.CreateFSub(
       one, ir.CreateFDiv(llvm::ConstantFP::get(wide, 2.0), ir.CreateFAdd(power, one)));
   llvm::Value* narrowed = value->getType()->isHalfTy() ? narrow_to_half(lifter, result)
                                                        : ir.CreateFPTrunc(result, value->getType());
-  llvm::Value* small =
-      ir.CreateFCmpOLT(lifter.intrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}),
-                       llvm::ConstantFP::get(value->getType(), 0x1p-12));
+  llvm::Value* small = ir.CreateFCmpOLT(
+      lifter.ir().CreateIntrinsic(llvm::Intrinsic::fabs, {value->getType()}, {value}),
+      llvm::ConstantFP::get(value->getType(), 0x1p-12));
   return ir.CreateSelect(small, value, narrowed);
 }
 
@@ -105,7 +105,7 @@ void lift_float_function(InstructionLifter& lifter) {
   if (lifter.info().opcode == Opcode::ex2) id = llvm::Intrinsic::exp2;
   if (lifter.info().opcode == Opcode::lg2) id = llvm::Intrinsic::log2;
   lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
-    return lifter.intrinsic(id, {sources[0]->getType()}, {sources[0]});
+    return lifter.ir().CreateIntrinsic(id, {sources[0]->getType()}, {sources[0]});
   });
 }
 

@@ -47,7 +47,7 @@ Lanes split(InstructionLifter& lifter, llvm::Value* value, ScalarType type) {
              ir.CreateTrunc(ir.CreateLShr(value, 16), ir.getInt16Ty())};
   }
   for (llvm::Value*& lane : lanes) {
-    if (element == ScalarType::f16) lane = lifter.from_bits(lane, ir.getHalfTy());
+    if (element == ScalarType::f16) lane = from_bits(lifter.ir(), lane, ir.getHalfTy());
     if (element == ScalarType::bf16) lane = widen_bf16(lifter, lane);
   }
   return lanes;
@@ -62,8 +62,8 @@ llvm::Value* join(InstructionLifter& lifter, const Lanes& lanes, ScalarType type
       lane = narrow_bf16(lifter, lane, false);
   }
   if (element == type) return narrowed[0];
-  llvm::Value* low = ir.CreateZExt(lifter.to_bits(narrowed[0]), ir.getInt32Ty());
-  llvm::Value* high = ir.CreateZExt(lifter.to_bits(narrowed[1]), ir.getInt32Ty());
+  llvm::Value* low = ir.CreateZExt(to_bits(lifter.ir(), narrowed[0]), ir.getInt32Ty());
+  llvm::Value* high = ir.CreateZExt(to_bits(lifter.ir(), narrowed[1]), ir.getInt32Ty());
   return ir.CreateOr(low, ir.CreateShl(high, 16));
 }
 
@@ -104,10 +104,10 @@ llvm::Value* flush(InstructionLifter& lifter, llvm::Value* value) {
   const llvm::fltSemantics& semantics = type->getFltSemantics();
   llvm::Constant* smallest =
       llvm::ConstantFP::get(type, llvm::APFloat::getSmallestNormalized(semantics));
-  llvm::Value* magnitude = lifter.intrinsic(llvm::Intrinsic::fabs, {type}, {value});
+  llvm::Value* magnitude = lifter.ir().CreateIntrinsic(llvm::Intrinsic::fabs, {type}, {value});
   llvm::Value* tiny = lifter.ir().CreateFCmpOLT(magnitude, smallest);
-  llvm::Value* zero = lifter.intrinsic(llvm::Intrinsic::copysign, {type},
-                                       {llvm::ConstantFP::get(type, 0.0), value});
+  llvm::Value* zero = lifter.ir().CreateIntrinsic(llvm::Intrinsic::copysign, {type},
+                                                  {llvm::ConstantFP::get(type, 0.0), value});
   return lifter.ir().CreateSelect(tiny, zero, value);
 }
 

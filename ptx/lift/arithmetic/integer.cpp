@@ -38,8 +38,9 @@ void lift_integer_add_sub(InstructionLifter& lifter, ScalarType type) {
   llvm::Value* result = nullptr;
   if (lifter.modifiers.take("sat")) {
     if (type != ScalarType::s32) lifter.refuse_invalid(".sat needs .s32");
-    result = lifter.intrinsic(adds ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::ssub_sat,
-                              {left->getType()}, {left, right});
+    result =
+        lifter.ir().CreateIntrinsic(adds ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::ssub_sat,
+                                    {left->getType()}, {left, right});
   } else {
     result = adds ? lifter.ir().CreateAdd(left, right) : lifter.ir().CreateSub(left, right);
   }
@@ -75,9 +76,10 @@ void lift_integer_mad(InstructionLifter& lifter, ScalarType type) {
   }
   if (lifter.modifiers.take("sat")) {
     if (*part != "hi" || type != ScalarType::s32) lifter.refuse_invalid(".sat needs .hi.s32");
-    return lifter.write(
-        0, lifter.intrinsic(llvm::Intrinsic::sadd_sat, {addend->getType()}, {product, addend}),
-        type);
+    return lifter.write(0,
+                        lifter.ir().CreateIntrinsic(llvm::Intrinsic::sadd_sat, {addend->getType()},
+                                                    {product, addend}),
+                        type);
   }
   lifter.write(0, lifter.ir().CreateAdd(product, addend), result_type);
 }
@@ -88,16 +90,16 @@ void lift_integer_min_max(InstructionLifter& lifter, ScalarType type) {
   llvm::Value* right = lifter.read(2, type);
   const auto id = is_signed(type) ? (minimum ? llvm::Intrinsic::smin : llvm::Intrinsic::smax)
                                   : (minimum ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
-  lifter.write(0, lifter.intrinsic(id, {left->getType()}, {left, right}), type);
+  lifter.write(0, lifter.ir().CreateIntrinsic(id, {left->getType()}, {left, right}), type);
 }
 
 void lift_integer_abs(InstructionLifter& lifter, ScalarType type) {
   llvm::Value* value = lifter.read(1, type);
   // The last argument says that the most negative value is its own magnitude, not poison.
-  lifter.write(
-      0,
-      lifter.intrinsic(llvm::Intrinsic::abs, {value->getType()}, {value, lifter.ir().getFalse()}),
-      type);
+  lifter.write(0,
+               lifter.ir().CreateIntrinsic(llvm::Intrinsic::abs, {value->getType()},
+                                           {value, lifter.ir().getFalse()}),
+               type);
 }
 
 void lift_integer_neg(InstructionLifter& lifter, ScalarType type) {

@@ -19,14 +19,14 @@ llvm::Value* shift(InstructionLifter& lifter, llvm::Value* value, llvm::Value* a
     return is_signed(type) ? ir.CreateAShr(value, by) : ir.CreateLShr(value, by);
   };
   if (!left && is_signed(type)) {
-    return emit(lifter.intrinsic(llvm::Intrinsic::umin, {amount->getType()},
-                                 {amount, ir.getInt32(width - 1)}));
+    return emit(lifter.ir().CreateIntrinsic(llvm::Intrinsic::umin, {amount->getType()},
+                                            {amount, ir.getInt32(width - 1)}));
   }
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(amount)) {
-    return constant->getZExtValue() < width ? emit(amount) : lifter.integer(value_type, 0);
+    return constant->getZExtValue() < width ? emit(amount) : llvm::ConstantInt::get(value_type, 0);
   }
   llvm::Value* in_range = ir.CreateICmpULT(amount, ir.getInt32(width));
-  return ir.CreateSelect(in_range, emit(amount), lifter.integer(value_type, 0));
+  return ir.CreateSelect(in_range, emit(amount), llvm::ConstantInt::get(value_type, 0));
 }
 
 void refuse_other_than_bits(InstructionLifter& lifter, ScalarType type) {
@@ -103,8 +103,8 @@ void lift_funnel_shift(InstructionLifter& lifter) {
   llvm::Value* amount = lifter.read(3, ScalarType::u32);
   const bool left = *direction == "l";
   // LLVM's funnel shifts take the amount modulo 32, as .wrap does.
-  llvm::Value* result = lifter.intrinsic(left ? llvm::Intrinsic::fshl : llvm::Intrinsic::fshr,
-                                         {low->getType()}, {high, low, amount});
+  llvm::Value* result = lifter.ir().CreateIntrinsic(
+      left ? llvm::Intrinsic::fshl : llvm::Intrinsic::fshr, {low->getType()}, {high, low, amount});
   if (*mode == "clamp") {
     result = ir.CreateSelect(ir.CreateICmpULT(amount, ir.getInt32(32)), result, left ? low : high);
   }

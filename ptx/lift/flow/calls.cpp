@@ -3,6 +3,7 @@
 // as a structure. A call through a
 // pointer becomes a choice among the functions whose address the module takes.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -39,7 +40,7 @@ Call read_call(InstructionLifter& lifter) {
       call.arguments.push_back(&argument);
     ++next;
   }
-  const Symbol* symbol = lifter.function().scopes().find(call.callee);
+  const Symbol* symbol = lifter.function().frame().scopes().find(call.callee);
   call.is_indirect = symbol != nullptr && symbol->kind == Symbol::Kind::reg;
   // A last operand names a prototype or a list of targets: the arguments say as much.
   if (call.is_indirect && next < lifter.operand_count()) ++next;
@@ -48,7 +49,7 @@ Call read_call(InstructionLifter& lifter) {
 }
 
 Symbol* find_variable(InstructionLifter& lifter, std::string_view name) {
-  Symbol* symbol = lifter.function().scopes().find(name);
+  Symbol* symbol = lifter.function().frame().scopes().find(name);
   if (symbol == nullptr || symbol->kind == Symbol::Kind::label) {
     lifter.refuse_invalid(quoted(name) + " is no parameter variable");
   }
@@ -59,10 +60,10 @@ llvm::Value* read_argument(InstructionLifter& lifter, const Operand& operand,
                            const Variable& parameter, llvm::Type* type) {
   const auto* identifier = std::get_if<Identifier>(&operand.value);
   Symbol* symbol =
-      identifier == nullptr ? nullptr : lifter.function().scopes().find(identifier->name);
+      identifier == nullptr ? nullptr : lifter.function().frame().scopes().find(identifier->name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::param) {
     if (is_by_value(parameter)) lifter.refuse_invalid("an aggregate needs a .param variable");
-    return lifter.from_bits(lifter.to_bits(lifter.read(operand, parameter.type)), type);
+    return from_bits(lifter.ir(), to_bits(lifter.ir(), lifter.read(operand, parameter.type)), type);
   }
   if (symbol->bytes != parameter.bytes()) {
     lifter.refuse_invalid("argument '" + identifier->name + "' has another size than parameter '" +
@@ -77,7 +78,7 @@ llvm::Value* read_argument(InstructionLifter& lifter, const Operand& operand,
 uint64_t variable_bytes(InstructionLifter& lifter, const Operand& operand) {
   const auto* identifier = std::get_if<Identifier>(&operand.value);
   const Symbol* symbol =
-      identifier == nullptr ? nullptr : lifter.function().scopes().find(identifier->name);
+      identifier == nullptr ? nullptr : lifter.function().frame().scopes().find(identifier->name);
   return symbol == nullptr || symbol->kind != Symbol::Kind::param ? 0 : symbol->bytes;
 }
 
@@ -114,7 +115,7 @@ void take_result(InstructionLifter& lifter, const std::string& name, const Varia
       result->value_type->getPrimitiveSizeInBits() != value->getType()->getPrimitiveSizeInBits()) {
     lifter.refuse_invalid("its result has another size than the function's");
   }
-  lifter.ir().CreateStore(lifter.from_bits(lifter.to_bits(value), result->value_type),
+  lifter.ir().CreateStore(from_bits(lifter.ir(), to_bits(lifter.ir(), value), result->value_type),
                           result->pointer);
 }
 
@@ -141,7 +142,7 @@ void emit_call(InstructionLifter& lifter, const Call& call, const std::string& n
         callee->getFunctionType()->getParamType(static_cast<unsigned>(arguments.size()));
     arguments.push_back(read_argument(lifter, *call.arguments[i], prototype->parameters[i], type));
   }
-  llvm::CallInst* emitted = lifter.tag(ir.CreateCall(callee, arguments));
+  llvm::CallInst* emitted = tag(lifter, ir.CreateCall(callee, arguments));
   copy_attributes(emitted, *callee);
   if (by_value) return;
   for (unsigned i = 0; i < call.results.size(); ++i) {
@@ -155,7 +156,7 @@ void emit_call(InstructionLifter& lifter, const Call& call, const std::string& n
 void emit_indirect_call(InstructionLifter& lifter, const Call& call) {
   FunctionLifter& function = lifter.function();
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* target = lifter.to_bits(lifter.read_register(call.callee));
+  llvm::Value* target = to_bits(lifter.ir(), lifter.read_register(call.callee));
   llvm::BasicBlock* done = function.new_block("called");
   for (const Function* candidate : function.module().address_taken_functions()) {
     if (!is_candidate(lifter, call, *candidate)) continue;
@@ -169,7 +170,7 @@ void emit_indirect_call(InstructionLifter& lifter, const Call& call) {
     ir.CreateBr(done);
     function.start(next);
   }
-  lifter.tagged_intrinsic(llvm::Intrinsic::trap, {});
+  tagged_intrinsic(lifter, llvm::Intrinsic::trap, {});
   ir.CreateUnreachable();
   function.start(done);
 }

@@ -1,12 +1,13 @@
 // Branches, returns and the end of a thread.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
 namespace {
 
 llvm::BasicBlock* find_label(InstructionLifter& lifter, std::string_view name) {
-  const Symbol* symbol = lifter.function().scopes().find(name);
+  const Symbol* symbol = lifter.function().frame().scopes().find(name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::label) {
     lifter.refuse_invalid("there is no label " + quoted(name));
   }
@@ -25,26 +26,27 @@ void lift_bra(InstructionLifter& lifter) {
   lifter.modifiers.take("uni");
   llvm::BasicBlock* target = find_label(lifter, identifier_at(lifter, 0));
   if (lifter.guard() == nullptr) {
-    lifter.tag(lifter.ir().CreateBr(target));
+    tag(lifter, lifter.ir().CreateBr(target));
     return;
   }
   llvm::BasicBlock* next = lifter.function().new_block("next");
-  lifter.tag(lifter.ir().CreateCondBr(lifter.guard(), target, next));
+  tag(lifter, lifter.ir().CreateCondBr(lifter.guard(), target, next));
   lifter.function().start(next);
 }
 
 void lift_brx(InstructionLifter& lifter) {
   lifter.modifiers.take("uni");
   if (!lifter.modifiers.take("idx")) lifter.refuse_invalid(".idx is missing");
-  const Symbol* list = lifter.function().scopes().find(identifier_at(lifter, 1));
+  const Symbol* list = lifter.function().frame().scopes().find(identifier_at(lifter, 1));
   if (list == nullptr || list->targets.empty()) {
     lifter.refuse_invalid("it names no list of branch targets");
   }
   const std::vector<std::string>& targets = list->targets;
   // PTX leaves an index out of range undefined; here it takes the last target.
-  llvm::SwitchInst* branch = lifter.tag(
-      lifter.ir().CreateSwitch(lifter.read(0, ScalarType::u32), find_label(lifter, targets.back()),
-                               static_cast<unsigned>(targets.size())));
+  llvm::SwitchInst* branch =
+      tag(lifter, lifter.ir().CreateSwitch(lifter.read(0, ScalarType::u32),
+                                           find_label(lifter, targets.back()),
+                                           static_cast<unsigned>(targets.size())));
   for (uint32_t i = 0; i + 1 < targets.size(); ++i) {
     branch->addCase(lifter.ir().getInt32(i), find_label(lifter, targets[i]));
   }
@@ -52,21 +54,21 @@ void lift_brx(InstructionLifter& lifter) {
 
 void lift_ret(InstructionLifter& lifter) {
   lifter.modifiers.take("uni");
-  lifter.tag(lifter.function().emit_return());
+  tag(lifter, lifter.function().emit_return());
 }
 
 void lift_exit(InstructionLifter& lifter) {
   if (lifter.function().source().is_entry) {
-    lifter.tag(lifter.ir().CreateRetVoid());
+    tag(lifter, lifter.ir().CreateRetVoid());
     return;
   }
   // Inside a function it ends the thread, not the function.
-  lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_exit, {});
+  tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_exit, {});
   lifter.ir().CreateUnreachable();
 }
 
 void lift_trap(InstructionLifter& lifter) {
-  lifter.tagged_intrinsic(llvm::Intrinsic::trap, {});
+  tagged_intrinsic(lifter, llvm::Intrinsic::trap, {});
   lifter.ir().CreateUnreachable();
 }
 

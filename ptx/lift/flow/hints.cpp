@@ -43,8 +43,8 @@ void lift_elect(InstructionLifter& lifter) {
   if (!lifter.modifiers.take("sync")) lifter.refuse_invalid("it needs .sync");
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Value* mask = lifter.read(1, ScalarType::b32);
-  llvm::Value* leader =
-      lifter.intrinsic(llvm::Intrinsic::cttz, {ir.getInt32Ty()}, {mask, ir.getInt1(false)});
+  llvm::Value* leader = lifter.ir().CreateIntrinsic(llvm::Intrinsic::cttz, {ir.getInt32Ty()},
+                                                    {mask, ir.getInt1(false)});
   const auto* names = std::get_if<PairOperand>(&lifter.operand(0).value);
   if (names == nullptr) lifter.refuse_invalid("its destination is no pair");
   lifter.write_register(names->first.name, leader, ScalarType::b32);

@@ -2,6 +2,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -14,7 +15,7 @@ bool is_zero(llvm::Value* value) {
 
 llvm::CallInst* convergent_call(InstructionLifter& lifter, llvm::StringRef name, llvm::Type* result,
                                 llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::CallInst* call = lifter.tagged_call(name, result, arguments);
+  llvm::CallInst* call = tagged_call(lifter, name, result, arguments);
   call->getCalledFunction()->addFnAttr(llvm::Attribute::Convergent);
   return call;
 }
@@ -34,7 +35,7 @@ void lift_reduction(InstructionLifter& lifter) {
     llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_barrier0_popc;
     if (*operation == "and") id = llvm::Intrinsic::nvvm_barrier0_and;
     if (*operation == "or") id = llvm::Intrinsic::nvvm_barrier0_or;
-    result = lifter.tagged_intrinsic(id, {predicate});
+    result = tagged_intrinsic(lifter, id, {predicate});
   } else {
     const std::string name = "sluice.barrier.red." + std::string(*operation);
     result = convergent_call(lifter, name, ir.getInt32Ty(), {predicate, number, threads});
@@ -51,7 +52,7 @@ void lift_arrival(InstructionLifter& lifter) {
 
 void lift_warp_barrier(InstructionLifter& lifter) {
   lifter.modifiers.take("sync");
-  lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {lifter.read(0, ScalarType::u32)});
+  tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_bar_warp_sync, {lifter.read(0, ScalarType::u32)});
 }
 
 }  // namespace
@@ -68,18 +69,18 @@ void lift_barrier(InstructionLifter& lifter) {
   llvm::Value* barrier = lifter.read(0, ScalarType::u32);
   if (lifter.operand_count() == 1) {
     if (is_zero(barrier) && aligned) {
-      lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_barrier0, {});
+      tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_barrier0, {});
     } else {
-      lifter.tagged_intrinsic(
-          aligned ? llvm::Intrinsic::nvvm_barrier_n : llvm::Intrinsic::nvvm_barrier_sync,
+      tagged_intrinsic(
+          lifter, aligned ? llvm::Intrinsic::nvvm_barrier_n : llvm::Intrinsic::nvvm_barrier_sync,
           {barrier});
     }
     return;
   }
   if (lifter.operand_count() != 2) lifter.refuse_invalid("an operand is too many");
-  lifter.tagged_intrinsic(
-      aligned ? llvm::Intrinsic::nvvm_barrier : llvm::Intrinsic::nvvm_barrier_sync_cnt,
-      {barrier, lifter.read(1, ScalarType::u32)});
+  tagged_intrinsic(lifter,
+                   aligned ? llvm::Intrinsic::nvvm_barrier : llvm::Intrinsic::nvvm_barrier_sync_cnt,
+                   {barrier, lifter.read(1, ScalarType::u32)});
 }
 
 void lift_membar(InstructionLifter& lifter) {
@@ -88,7 +89,7 @@ void lift_membar(InstructionLifter& lifter) {
   llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;
   if (*scope == "gl") id = llvm::Intrinsic::nvvm_membar_gl;
   if (*scope == "sys") id = llvm::Intrinsic::nvvm_membar_sys;
-  lifter.tagged_intrinsic(id, {});
+  tagged_intrinsic(lifter, id, {});
 }
 
 void lift_fence(InstructionLifter& lifter) {
@@ -99,12 +100,12 @@ void lift_fence(InstructionLifter& lifter) {
   llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;
   if (*scope == "gpu") id = llvm::Intrinsic::nvvm_membar_gl;
   if (*scope == "sys") id = llvm::Intrinsic::nvvm_membar_sys;
-  lifter.tagged_intrinsic(id, {});
+  tagged_intrinsic(lifter, id, {});
 }
 
 void lift_nanosleep(InstructionLifter& lifter) {
   if (lifter.take_type() != ScalarType::u32) lifter.refuse_invalid("it needs .u32");
-  lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_nanosleep, {lifter.read(0, ScalarType::u32)});
+  tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_nanosleep, {lifter.read(0, ScalarType::u32)});
 }
 
 }  // namespace sluice::ptx::lift_detail

@@ -1,5 +1,6 @@
 // Exchange between the lanes of a warp.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -54,7 +55,7 @@ void lift_shfl(InstructionLifter& lifter) {
     if (known.name != *mode) continue;
     const auto id =
         has_mask ? (pair ? known.sync_pair : known.sync) : (pair ? known.plain_pair : known.plain);
-    llvm::Value* result = lifter.tagged_intrinsic(id, arguments);
+    llvm::Value* result = tagged_intrinsic(lifter, id, arguments);
     pair ? write_pair(lifter, result, type) : lifter.write(0, result, type);
   }
 }
@@ -75,7 +76,7 @@ void lift_vote(InstructionLifter& lifter) {
   std::vector<llvm::Value*> arguments;
   if (has_mask) arguments.push_back(lifter.read(2, ScalarType::u32));
   arguments.push_back(lifter.read(1, ScalarType::pred));
-  lifter.write(0, lifter.tagged_intrinsic(id, arguments), type);
+  lifter.write(0, tagged_intrinsic(lifter, id, arguments), type);
 }
 
 void lift_match(InstructionLifter& lifter) {
@@ -90,15 +91,17 @@ void lift_match(InstructionLifter& lifter) {
   llvm::Value* mask = lifter.read(2, ScalarType::u32);
   if (*mode == "any") {
     return lifter.write(0,
-                        lifter.tagged_intrinsic(wide ? llvm::Intrinsic::nvvm_match_any_sync_i64
-                                                     : llvm::Intrinsic::nvvm_match_any_sync_i32,
-                                                {mask, value}),
+                        tagged_intrinsic(lifter,
+                                         wide ? llvm::Intrinsic::nvvm_match_any_sync_i64
+                                              : llvm::Intrinsic::nvvm_match_any_sync_i32,
+                                         {mask, value}),
                         ScalarType::b32);
   }
   write_pair(lifter,
-             lifter.tagged_intrinsic(wide ? llvm::Intrinsic::nvvm_match_all_sync_i64p
-                                          : llvm::Intrinsic::nvvm_match_all_sync_i32p,
-                                     {mask, value}),
+             tagged_intrinsic(lifter,
+                              wide ? llvm::Intrinsic::nvvm_match_all_sync_i64p
+                                   : llvm::Intrinsic::nvvm_match_all_sync_i32p,
+                              {mask, value}),
              ScalarType::b32);
 }
 
@@ -118,12 +121,12 @@ void lift_redux(InstructionLifter& lifter) {
   if (*operation == "xor") id = nvvm_redux_sync_xor;
   llvm::Value* value = lifter.read(1, type);
   llvm::Value* mask = lifter.read(2, ScalarType::u32);
-  lifter.write(0, lifter.tagged_intrinsic(id, {value, mask}), type);
+  lifter.write(0, tagged_intrinsic(lifter, id, {value, mask}), type);
 }
 
 void lift_activemask(InstructionLifter& lifter) {
   if (lifter.take_type() != ScalarType::b32) lifter.refuse_invalid("it needs .b32");
-  lifter.write(0, lifter.tagged_intrinsic(llvm::Intrinsic::nvvm_activemask, {}), ScalarType::b32);
+  lifter.write(0, tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_activemask, {}), ScalarType::b32);
 }
 
 }  // namespace sluice::ptx::lift_detail

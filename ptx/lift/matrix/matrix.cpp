@@ -6,6 +6,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -105,13 +106,13 @@ Rows open_rows(InstructionLifter& lifter, const Operation& operation, size_t ope
   llvm::Value* has_row = ir.CreateICmpULT(lane(lifter), ir.getInt32(8U * operation.matrices));
   rows.access = lifter.function().new_block("rows");
   rows.after = lifter.function().new_block("rows.after");
-  lifter.tag(ir.CreateCondBr(has_row, rows.access, rows.after));
+  tag(lifter, ir.CreateCondBr(has_row, rows.access, rows.after));
   lifter.function().start(rows.access);
   return rows;
 }
 
 void close_rows(InstructionLifter& lifter, const Rows& rows) {
-  lifter.tag(lifter.ir().CreateBr(rows.after));
+  tag(lifter, lifter.ir().CreateBr(rows.after));
   lifter.function().start(rows.after);
 }
 
@@ -169,8 +170,9 @@ void lift_ldmatrix(InstructionLifter& lifter) {
   llvm::BasicBlock* before = rows.access->getSinglePredecessor();
   std::array<llvm::Value*, words_in_row> words{};
   for (unsigned i = 0; i < words_in_row; ++i) {
-    words[i] = lifter.tag(ir.CreateAlignedLoad(
-        ir.getInt32Ty(), pointer_at(lifter, rows.place, 4ULL * i), row_alignment(i)));
+    words[i] =
+        tag(lifter, ir.CreateAlignedLoad(ir.getInt32Ty(), pointer_at(lifter, rows.place, 4ULL * i),
+                                         row_alignment(i)));
   }
   close_rows(lifter, rows);
   std::vector<llvm::Value*> slots;
@@ -190,8 +192,8 @@ void lift_stmatrix(InstructionLifter& lifter) {
   const std::vector<llvm::Value*> words = call_matrix(lifter, operation, slots);
   const Rows rows = open_rows(lifter, operation, 0);
   for (unsigned i = 0; i < words_in_row; ++i) {
-    lifter.tag(lifter.ir().CreateAlignedStore(words[i], pointer_at(lifter, rows.place, 4ULL * i),
-                                              row_alignment(i)));
+    tag(lifter, lifter.ir().CreateAlignedStore(words[i], pointer_at(lifter, rows.place, 4ULL * i),
+                                               row_alignment(i)));
   }
   close_rows(lifter, rows);
 }

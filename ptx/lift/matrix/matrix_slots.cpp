@@ -6,6 +6,7 @@
 
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/matrix/matrix.hpp"
+#include "ptx/lift/tagged.hpp"
 #include "ptx/visit.hpp"
 
 namespace sluice::ptx::lift_detail {
@@ -79,7 +80,7 @@ void take_sync_aligned(InstructionLifter& lifter) {
 
 void wait_for_warp(InstructionLifter& lifter) {
   llvm::Function* wait =
-      lifter.tagged_call(matrix_call::wait_name, lifter.ir().getVoidTy(), {})->getCalledFunction();
+      tagged_call(lifter, matrix_call::wait_name, lifter.ir().getVoidTy(), {})->getCalledFunction();
   wait->addFnAttr(llvm::Attribute::Convergent);
   // It orders accesses of different lanes, and none of one lane's own.
   wait->setOnlyAccessesInaccessibleMemory();
@@ -94,7 +95,7 @@ void read_slots(InstructionLifter& lifter, size_t operand, unsigned count,
   const auto registers = elements_of(lifter.operand(operand));
   if (registers.size() < count) lifter.refuse_invalid("a fragment has too few registers");
   for (unsigned i = 0; i < count; ++i) {
-    const ScalarType declared = lifter.declared_type(*registers[i]);
+    const ScalarType declared = declared_type(lifter, *registers[i]);
     // A register of floats is read as its bits; literals are not allowed in fragments.
     if (declared == ScalarType::none) lifter.refuse_invalid("a fragment has what is no register");
     slots.push_back(lifter.read(*registers[i], slot_scalar(operation)));
@@ -113,7 +114,7 @@ std::vector<llvm::Value*> call_matrix(InstructionLifter& lifter, const Operation
                                       llvm::ArrayRef<llvm::Value*> slots) {
   const unsigned count = matrix_call::result_slots(operation);
   llvm::Type* result = llvm::ArrayType::get(slot_type(lifter, operation), count);
-  llvm::CallInst* call = lifter.tagged_call(matrix_call::name(operation), result, slots);
+  llvm::CallInst* call = tagged_call(lifter, matrix_call::name(operation), result, slots);
   llvm::Function* callee = call->getCalledFunction();
   callee->addFnAttr(llvm::Attribute::Convergent);
   callee->addFnAttr(llvm::Attribute::WillReturn);
@@ -127,7 +128,7 @@ std::vector<llvm::Value*> call_matrix(InstructionLifter& lifter, const Operation
 llvm::Value* lane(InstructionLifter& lifter) {
   using namespace llvm::Intrinsic;
   llvm::IRBuilder<>& ir = lifter.ir();
-  const auto special = [&](ID id) { return lifter.intrinsic(id, {}, {}); };
+  const auto special = [&](ID id) { return lifter.ir().CreateIntrinsic(id, {}, {}); };
   llvm::Value* thread = special(nvvm_read_ptx_sreg_tid_z);
   thread = ir.CreateMul(thread, special(nvvm_read_ptx_sreg_ntid_y));
   thread = ir.CreateAdd(thread, special(nvvm_read_ptx_sreg_tid_y));

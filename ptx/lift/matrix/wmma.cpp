@@ -5,6 +5,7 @@
 
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/matrix/matrix.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -98,8 +99,8 @@ class FragmentMemory {
     llvm::Type* type = ir.getIntNTy(slot_type()->getIntegerBitWidth() / parts);
     for (unsigned i = 0; i < parts; ++i) {
       llvm::Value* part = ir.CreateLShr(value, uint64_t{fragment_.element_bits()} * i);
-      lifter_.tag(ir.CreateAlignedStore(ir.CreateTrunc(part, type), pointer(slot, i),
-                                        llvm::Align(type->getIntegerBitWidth() / 8)));
+      tag(lifter_, ir.CreateAlignedStore(ir.CreateTrunc(part, type), pointer(slot, i),
+                                         llvm::Align(type->getIntegerBitWidth() / 8)));
     }
   }
 
@@ -112,8 +113,9 @@ class FragmentMemory {
   }
 
   llvm::Value* load_at(unsigned slot, unsigned element, llvm::Type* type) {
-    return lifter_.tag(lifter_.ir().CreateAlignedLoad(type, pointer(slot, element),
-                                                      llvm::Align(type->getIntegerBitWidth() / 8)));
+    return tag(lifter_,
+               lifter_.ir().CreateAlignedLoad(type, pointer(slot, element),
+                                              llvm::Align(type->getIntegerBitWidth() / 8)));
   }
 
   // position() is where the lane's element `number` of a slot lies.

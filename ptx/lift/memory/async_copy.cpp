@@ -3,6 +3,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -22,11 +23,12 @@ void copy_whole(InstructionLifter& lifter, const Copy& copy) {
     return llvm::commonAlignment(llvm::Align(copy.bytes), at);
   };
   for (unsigned at = 0; at < copy.bytes; at += 4) {
-    words.push_back(lifter.tag(
+    words.push_back(tag(
+        lifter,
         ir.CreateAlignedLoad(ir.getInt32Ty(), pointer_at(lifter, copy.from, at), alignment(at))));
   }
   for (unsigned at = 0; at < copy.bytes; at += 4) {
-    lifter.tag(
+    tag(lifter,
         ir.CreateAlignedStore(words[at / 4], pointer_at(lifter, copy.to, at), alignment(at)));
   }
 }
@@ -34,8 +36,8 @@ void copy_whole(InstructionLifter& lifter, const Copy& copy) {
 void fill_with_zeros(InstructionLifter& lifter, const Copy& copy) {
   llvm::IRBuilder<>& ir = lifter.ir();
   for (unsigned at = 0; at < copy.bytes; at += 4) {
-    lifter.tag(ir.CreateAlignedStore(ir.getInt32(0), pointer_at(lifter, copy.to, at),
-                                     llvm::commonAlignment(llvm::Align(copy.bytes), at)));
+    tag(lifter, ir.CreateAlignedStore(ir.getInt32(0), pointer_at(lifter, copy.to, at),
+                                      llvm::commonAlignment(llvm::Align(copy.bytes), at)));
   }
 }
 
@@ -45,12 +47,13 @@ void copy_some(InstructionLifter& lifter, const Copy& copy, llvm::Value* source_
   for (unsigned at = 0; at + 1 < copy.bytes; ++at) {
     llvm::BasicBlock* one = lifter.function().new_block("byte");
     llvm::BasicBlock* next = lifter.function().new_block("byte.after");
-    lifter.tag(ir.CreateCondBr(ir.CreateICmpULT(ir.getInt32(at), source_bytes), one, next));
+    tag(lifter, ir.CreateCondBr(ir.CreateICmpULT(ir.getInt32(at), source_bytes), one, next));
     lifter.function().start(one);
-    llvm::Value* byte = lifter.tag(
+    llvm::Value* byte = tag(
+        lifter,
         ir.CreateAlignedLoad(ir.getInt8Ty(), pointer_at(lifter, copy.from, at), llvm::Align(1)));
-    lifter.tag(ir.CreateAlignedStore(byte, pointer_at(lifter, copy.to, at), llvm::Align(1)));
-    lifter.tag(ir.CreateBr(next));
+    tag(lifter, ir.CreateAlignedStore(byte, pointer_at(lifter, copy.to, at), llvm::Align(1)));
+    tag(lifter, ir.CreateBr(next));
     lifter.function().start(next);
   }
 }
@@ -65,14 +68,14 @@ void copy_with_size(InstructionLifter& lifter, const Copy& copy, llvm::Value* so
   llvm::BasicBlock* less = lifter.function().new_block("less");
   llvm::BasicBlock* next = lifter.function().new_block("copied");
   llvm::Value* has_all = ir.CreateICmpUGE(source_bytes, ir.getInt32(copy.bytes));
-  lifter.tag(ir.CreateCondBr(has_all, whole, less));
+  tag(lifter, ir.CreateCondBr(has_all, whole, less));
   lifter.function().start(whole);
   copy_whole(lifter, copy);
-  lifter.tag(ir.CreateBr(next));
+  tag(lifter, ir.CreateBr(next));
   lifter.function().start(less);
   fill_with_zeros(lifter, copy);
   copy_some(lifter, copy, source_bytes);
-  lifter.tag(ir.CreateBr(next));
+  tag(lifter, ir.CreateBr(next));
   lifter.function().start(next);
 }
 
@@ -97,7 +100,7 @@ void lift_copy(InstructionLifter& lifter) {
   if (count == 3) return copy_whole(lifter, copy);
   if (count != 4) lifter.refuse_invalid("it has an operand too many or too few");
   const bool is_negated = std::holds_alternative<NotOperand>(lifter.operand(3).value);
-  if (is_negated || lifter.declared_type(lifter.operand(3)) == ScalarType::pred) {
+  if (is_negated || declared_type(lifter, lifter.operand(3)) == ScalarType::pred) {
     // A predicate says that the source is to be ignored.
     llvm::Value* ignored = lifter.read(3, ScalarType::pred);
     llvm::IRBuilder<>& ir = lifter.ir();

@@ -1,6 +1,7 @@
 // atom and red.
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -43,7 +44,7 @@ llvm::Value* add_narrow(InstructionLifter& lifter, llvm::Value* pointer, llvm::V
   const Lanes addends = split(lifter, operand, type);
   const llvm::Align alignment(size_in_bytes(type));
   llvm::Type* bits_type = ir.getIntNTy(bit_width(type));
-  llvm::LoadInst* first = lifter.tag(ir.CreateAlignedLoad(bits_type, pointer, alignment));
+  llvm::LoadInst* first = tag(lifter, ir.CreateAlignedLoad(bits_type, pointer, alignment));
   first->setAtomic(llvm::AtomicOrdering::Monotonic);
   llvm::BasicBlock* before = ir.GetInsertBlock();
   llvm::BasicBlock* loop = lifter.function().new_block("add");
@@ -51,18 +52,20 @@ llvm::Value* add_narrow(InstructionLifter& lifter, llvm::Value* pointer, llvm::V
   ir.CreateBr(loop);
   lifter.function().start(loop);
   llvm::PHINode* old = ir.CreatePHI(bits_type, 2);
-  Lanes sums = split(lifter, lifter.from_bits(old, value_type(lifter.context(), type)), type);
+  Lanes sums =
+      split(lifter, from_bits(lifter.ir(), old, value_type(lifter.ir().getContext(), type)), type);
   for (size_t i = 0; i < sums.size(); ++i)
     sums[i] = ir.CreateFAdd(sums[i], addends[i]);
-  llvm::Value* sum = lifter.to_bits(join(lifter, sums, type));
-  llvm::Value* pair = lifter.tag(
-      ir.CreateAtomicCmpXchg(pointer, old, sum, alignment, ordering,
-                             llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
+  llvm::Value* sum = to_bits(lifter.ir(), join(lifter, sums, type));
+  llvm::Value* pair =
+      tag(lifter,
+          ir.CreateAtomicCmpXchg(pointer, old, sum, alignment, ordering,
+                                 llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
   old->addIncoming(first, before);
   old->addIncoming(ir.CreateExtractValue(pair, 0), loop);
   ir.CreateCondBr(ir.CreateExtractValue(pair, 1), done, loop);
   lifter.function().start(done);
-  return lifter.from_bits(old, value_type(lifter.context(), type));
+  return from_bits(lifter.ir(), old, value_type(lifter.ir().getContext(), type));
 }
 
 }  // namespace
@@ -77,7 +80,7 @@ void lift_atom(InstructionLifter& lifter) {
   lifter.modifiers.take("noftz");
   const bool has_policy = lifter.modifiers.take("L2::cache_hint");
   const ScalarType type = lifter.take_type();
-  llvm::Type* value = value_type(lifter.context(), type);
+  llvm::Type* value = value_type(lifter.ir().getContext(), type);
   if (!operation || value == nullptr || !lifter.modifiers.left_over().empty()) {
     lifter.refuse_unsupported("its operation or a modifier is not supported");
   }
@@ -92,17 +95,18 @@ void lift_atom(InstructionLifter& lifter) {
   llvm::Value* operand = lifter.read(first + 1, type);
   llvm::Value* result = nullptr;
   if (compares) {
-    llvm::Value* replacement = lifter.to_bits(lifter.read(first + 2, type));
-    llvm::Value* pair = lifter.tag(
-        ir.CreateAtomicCmpXchg(pointer, lifter.to_bits(operand), replacement, alignment, ordering,
-                               llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
-    result = lifter.from_bits(ir.CreateExtractValue(pair, 0), value);
+    llvm::Value* replacement = to_bits(lifter.ir(), lifter.read(first + 2, type));
+    llvm::Value* pair =
+        tag(lifter, ir.CreateAtomicCmpXchg(
+                        pointer, to_bits(lifter.ir(), operand), replacement, alignment, ordering,
+                        llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering)));
+    result = from_bits(lifter.ir(), ir.CreateExtractValue(pair, 0), value);
   } else if (*operation == "add" && is_float(lane_type(type)) && bit_width(type) <= 32 &&
              type != ScalarType::f32) {
     result = add_narrow(lifter, pointer, operand, type, ordering);
   } else {
     const Operation rmw = find_operation(lifter, *operation, type);
-    result = lifter.tag(ir.CreateAtomicRMW(rmw, pointer, operand, alignment, ordering));
+    result = tag(lifter, ir.CreateAtomicRMW(rmw, pointer, operand, alignment, ordering));
   }
   if (returns) lifter.write(0, result, type);
 }

@@ -1,5 +1,6 @@
 // mbarrier and cp.async.mbarrier.arrive.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 #include "ptx/mbarrier_call.hpp"
 
 namespace sluice::ptx::lift_detail {
@@ -25,20 +26,20 @@ void lift_arrive(InstructionLifter& lifter, StateSpace space, bool drops) {
   llvm::Value* count =
       lifter.operand_count() > 2 ? lifter.read(2, ScalarType::u32) : ir.getInt32(1);
   llvm::Value* state =
-      lifter.tagged_call(mbarrier_call::arrive, ir.getInt64Ty(),
-                         {barrier_address(lifter, 1, space), count, ir.getInt32(drops ? 1 : 0)});
+      tagged_call(lifter, mbarrier_call::arrive, ir.getInt64Ty(),
+                  {barrier_address(lifter, 1, space), count, ir.getInt32(drops ? 1 : 0)});
   lifter.write(0, state, ScalarType::b64);
 }
 
 void lift_test(InstructionLifter& lifter, StateSpace space, bool by_parity) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::CallInst* turn = lifter.tagged_call(mbarrier_call::yield, ir.getVoidTy(), {});
+  llvm::CallInst* turn = tagged_call(lifter, mbarrier_call::yield, ir.getVoidTy(), {});
   turn->getCalledFunction()->addFnAttr(llvm::Attribute::Convergent);
   llvm::Value* address = barrier_address(lifter, 1, space);
-  llvm::Value* over = by_parity ? lifter.tagged_call(mbarrier_call::test_parity, ir.getInt32Ty(),
-                                                     {address, lifter.read(2, ScalarType::u32)})
-                                : lifter.tagged_call(mbarrier_call::test, ir.getInt32Ty(),
-                                                     {address, lifter.read(2, ScalarType::b64)});
+  llvm::Value* over = by_parity ? tagged_call(lifter, mbarrier_call::test_parity, ir.getInt32Ty(),
+                                              {address, lifter.read(2, ScalarType::u32)})
+                                : tagged_call(lifter, mbarrier_call::test, ir.getInt32Ty(),
+                                              {address, lifter.read(2, ScalarType::b64)});
   lifter.write(0, ir.CreateICmpNE(over, ir.getInt32(0)), ScalarType::pred);
 }
 
@@ -53,8 +54,8 @@ void lift_copy_arrival(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
   // Without .noinc the barrier expects one arrival more, which then comes: nothing changes.
   if (!counts) return;
-  lifter.tagged_call(mbarrier_call::arrive, ir.getInt64Ty(),
-                     {barrier_address(lifter, 0, space), ir.getInt32(1), ir.getInt32(0)});
+  tagged_call(lifter, mbarrier_call::arrive, ir.getInt64Ty(),
+              {barrier_address(lifter, 0, space), ir.getInt32(1), ir.getInt32(0)});
 }
 
 void lift_mbarrier(InstructionLifter& lifter) {
@@ -76,8 +77,8 @@ void lift_mbarrier(InstructionLifter& lifter) {
   const StateSpace space = take_space(lifter);
   if (lifter.take_type() != ScalarType::b64) lifter.refuse_invalid("it needs .b64");
   if (*operation == "init") {
-    lifter.tagged_call(mbarrier_call::init, ir.getVoidTy(),
-                       {barrier_address(lifter, 0, space), lifter.read(1, ScalarType::u32)});
+    tagged_call(lifter, mbarrier_call::init, ir.getVoidTy(),
+                {barrier_address(lifter, 0, space), lifter.read(1, ScalarType::u32)});
   } else if (*operation == "arrive" || *operation == "arrive_drop") {
     lift_arrive(lifter, space, *operation == "arrive_drop");
   } else if (*operation == "test_wait" || *operation == "try_wait") {

@@ -1,6 +1,7 @@
 // Loads and stores. A vector access becomes one access for each element, so that loops over
 // threads vectorise and the analysis sees scalar elements.
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 #include "ptx/visit.hpp"
 
 namespace sluice::ptx::lift_detail {
@@ -40,7 +41,8 @@ Access take_access(InstructionLifter& lifter) {
     access.elements = static_cast<unsigned>(vector->back() - '0');
   }
   access.type = lifter.take_type();
-  if (value_type(lifter.context(), access.type) == nullptr || access.type == ScalarType::pred) {
+  if (value_type(lifter.ir().getContext(), access.type) == nullptr ||
+      access.type == ScalarType::pred) {
     lifter.refuse_unsupported("type ." + std::string(name(access.type)) + " is not supported");
   }
   return access;
@@ -76,15 +78,16 @@ void lift_ld(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
   if (is_whole_parameter(place, access)) {
     llvm::Value* value = ir.CreateLoad(place.parameter->value_type, place.parameter->pointer);
-    value = lifter.from_bits(lifter.to_bits(value), value_type(lifter.context(), access.type));
+    value = from_bits(lifter.ir(), to_bits(lifter.ir(), value),
+                      value_type(lifter.ir().getContext(), access.type));
     return lifter.write(0, value, access.type);
   }
-  llvm::Type* type = value_type(lifter.context(), access.type);
+  llvm::Type* type = value_type(lifter.ir().getContext(), access.type);
   std::vector<llvm::Value*> values;
   for (unsigned i = 0; i < access.elements; ++i) {
     llvm::Value* pointer = pointer_at(lifter, place, uint64_t{i} * size_in_bytes(access.type));
-    llvm::LoadInst* load = lifter.tag(
-        ir.CreateAlignedLoad(type, pointer, alignment_of(access, i), access.is_volatile));
+    llvm::LoadInst* load = tag(
+        lifter, ir.CreateAlignedLoad(type, pointer, alignment_of(access, i), access.is_volatile));
     if (access.ordering != llvm::AtomicOrdering::NotAtomic) load->setAtomic(access.ordering);
     values.push_back(load);
   }
@@ -98,15 +101,16 @@ void lift_st(InstructionLifter& lifter) {
   const MemoryPlace place = find_place(lifter, lifter.operand(0), access.space);
   llvm::IRBuilder<>& ir = lifter.ir();
   if (is_whole_parameter(place, access)) {
-    llvm::Value* value = lifter.to_bits(lifter.read(*sources[0], access.type));
-    ir.CreateStore(lifter.from_bits(value, place.parameter->value_type), place.parameter->pointer);
+    llvm::Value* value = to_bits(lifter.ir(), lifter.read(*sources[0], access.type));
+    ir.CreateStore(from_bits(lifter.ir(), value, place.parameter->value_type),
+                   place.parameter->pointer);
     return;
   }
   for (unsigned i = 0; i < access.elements; ++i) {
     llvm::Value* value = lifter.read(*sources[i], access.type);
     llvm::Value* pointer = pointer_at(lifter, place, uint64_t{i} * size_in_bytes(access.type));
-    llvm::StoreInst* store = lifter.tag(
-        ir.CreateAlignedStore(value, pointer, alignment_of(access, i), access.is_volatile));
+    llvm::StoreInst* store = tag(
+        lifter, ir.CreateAlignedStore(value, pointer, alignment_of(access, i), access.is_volatile));
     if (access.ordering != llvm::AtomicOrdering::NotAtomic) store->setAtomic(access.ordering);
   }
 }

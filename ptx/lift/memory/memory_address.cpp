@@ -54,7 +54,7 @@ MemoryPlace find_place(InstructionLifter& lifter, const Operand& operand, StateS
     place.address = lifter.ir().getInt64(0);
     return place;
   }
-  Symbol* symbol = lifter.function().scopes().find(address->base);
+  Symbol* symbol = lifter.function().frame().scopes().find(address->base);
   if (symbol == nullptr) {
     auto variable = lifter.function().module().variable(address->base);
     if (variable.global == nullptr) {
@@ -65,7 +65,7 @@ MemoryPlace find_place(InstructionLifter& lifter, const Operand& operand, StateS
   }
   switch (symbol->kind) {
     case Symbol::Kind::reg:
-      place.address = lifter.to_bits(lifter.read_register(address->base));
+      place.address = to_bits(lifter.ir(), lifter.read_register(address->base));
       break;
     case Symbol::Kind::memory:
       place.base = variable_in_space(lifter, symbol->pointer, place.space);
@@ -85,7 +85,8 @@ llvm::Value* pointer_at(InstructionLifter& lifter, const MemoryPlace& place, uin
   const uint64_t offset = static_cast<uint64_t>(place.bytes) + bytes;
   if (place.address != nullptr) {
     llvm::Value* address = place.address;
-    if (offset != 0) address = ir.CreateAdd(address, lifter.integer(address->getType(), offset));
+    if (offset != 0)
+      address = ir.CreateAdd(address, llvm::ConstantInt::get(address->getType(), offset));
     return ir.CreateIntToPtr(address, ir.getPtrTy(place.space));
   }
   llvm::Value* base = place.parameter != nullptr ? place.parameter->pointer : place.base;

@@ -35,10 +35,10 @@ unsigned address_space_of(InstructionLifter& lifter, std::string_view space) {
 llvm::Value* pack(InstructionLifter& lifter, const Operand& sources, ScalarType element,
                   llvm::Type* whole) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Value* result = lifter.integer(whole, 0);
+  llvm::Value* result = llvm::ConstantInt::get(whole, 0);
   unsigned position = 0;
   for (const Operand* source : elements_of(sources)) {
-    llvm::Value* value = ir.CreateZExt(lifter.to_bits(lifter.read(*source, element)), whole);
+    llvm::Value* value = ir.CreateZExt(to_bits(lifter.ir(), lifter.read(*source, element)), whole);
     result = ir.CreateOr(result, ir.CreateShl(value, position));
     position += bit_width(element);
   }
@@ -83,7 +83,7 @@ void lift_mov(InstructionLifter& lifter) {
   }
   llvm::Value* value = lifter.read(1, type);
   if (!is_vector(0)) return lifter.write(0, value, type);
-  unpack(lifter, lifter.to_bits(value), lifter.operand(0),
+  unpack(lifter, to_bits(lifter.ir(), value), lifter.operand(0),
          element_type(lifter, type, destinations));
 }
 
@@ -118,7 +118,7 @@ void lift_isspacep(InstructionLifter& lifter) {
   if (*space == "const") id = llvm::Intrinsic::nvvm_isspacep_const;
   if (*space == "local") id = llvm::Intrinsic::nvvm_isspacep_local;
   llvm::Value* address = lifter.read(1, ScalarType::u64);
-  lifter.write(0, lifter.intrinsic(id, {}, {ir.CreateIntToPtr(address, ir.getPtrTy())}),
+  lifter.write(0, lifter.ir().CreateIntrinsic(id, {}, {ir.CreateIntToPtr(address, ir.getPtrTy())}),
                ScalarType::pred);
 }
 

@@ -8,6 +8,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/tagged.hpp"
 #include "ptx/texture_call.hpp"
 #include "ptx/visit.hpp"
 
@@ -34,7 +35,7 @@ call::Geometry take_geometry(InstructionLifter& lifter) {
 
 // object() is the 64-bit handle in a register.
 llvm::Value* object(InstructionLifter& lifter, const Operand& operand) {
-  if (lifter.declared_type(operand) == ScalarType::none) {
+  if (declared_type(lifter, operand) == ScalarType::none) {
     lifter.refuse_unsupported("texture and surface references are gone; use objects");
   }
   return lifter.read(operand, ScalarType::u64);
@@ -74,7 +75,7 @@ Place read_place(InstructionLifter& lifter, const Operand& operand, call::Geomet
   size_t next = 0;
   if (layered) place.layer = lifter.read(*parts[next++], ScalarType::u32);
   for (size_t i = 0; i < dimensions; ++i) {
-    place.coordinates[i] = lifter.to_bits(lifter.read(*parts[next++], coordinate_type));
+    place.coordinates[i] = to_bits(lifter.ir(), lifter.read(*parts[next++], coordinate_type));
   }
   return place;
 }
@@ -123,11 +124,12 @@ llvm::Value* level_of(InstructionLifter& lifter, llvm::Value* object, call::Geom
     const size_t dimensions = dimensions_of(geometry);
     if (parts.size() < dimensions) lifter.refuse_invalid("it has too few gradients");
     for (size_t i = 0; i < 3; ++i) {
-      arguments.push_back(i < dimensions ? lifter.to_bits(lifter.read(*parts[i], ScalarType::f32))
-                                         : ir.getInt32(0));
+      arguments.push_back(i < dimensions
+                              ? to_bits(lifter.ir(), lifter.read(*parts[i], ScalarType::f32))
+                              : ir.getInt32(0));
     }
   }
-  return lifter.tagged_call(call::level, ir.getInt32Ty(), arguments);
+  return tagged_call(lifter, call::level, ir.getInt32Ty(), arguments);
 }
 
 }  // namespace
@@ -163,10 +165,10 @@ void lift_texture(InstructionLifter& lifter) {
       lifter.refuse_unsupported("it chooses a level of detail at integer coordinates");
     }
     arguments.push_back(detail == "grad" ? level_of(lifter, place.object, geometry)
-                                         : lifter.to_bits(lifter.read(2, ScalarType::f32)));
+                                         : to_bits(lifter.ir(), lifter.read(2, ScalarType::f32)));
   }
   llvm::Value* texels =
-      lifter.tagged_call(detail ? call::fetch_level : call::fetch, ir.getInt128Ty(), arguments);
+      tagged_call(lifter, detail ? call::fetch_level : call::fetch, ir.getInt128Ty(), arguments);
   unpack(lifter, texels, lifter.operand(0), type);
 }
 
@@ -185,7 +187,8 @@ void lift_texture_query(InstructionLifter& lifter) {
     llvm::Value* handle = object(lifter, Operand{Identifier{address->base, {}}});
     llvm::IRBuilder<>& ir = lifter.ir();
     return lifter.write(
-        0, lifter.tagged_call(call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)}), type);
+        0, tagged_call(lifter, call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)}),
+        type);
   }
   lifter.refuse_unsupported("what it asks for is not known here");
 }
@@ -195,7 +198,7 @@ void lift_surface_load(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
   const Place place = read_place(lifter, lifter.operand(1), access.geometry, ScalarType::s32);
   llvm::Value* bits =
-      lifter.tagged_call(call::load, ir.getInt128Ty(), place.arguments(ir.getInt32(access.how)));
+      tagged_call(lifter, call::load, ir.getInt128Ty(), place.arguments(ir.getInt32(access.how)));
   take_elements(lifter, 0, access.elements);
   unpack(lifter, bits, lifter.operand(0), access.type);
 }
@@ -209,7 +212,7 @@ void lift_surface_store(InstructionLifter& lifter) {
   std::vector<llvm::Value*> arguments = place.arguments(ir.getInt32(access.how));
   arguments.push_back(ir.CreateTrunc(bits, ir.getInt64Ty()));
   arguments.push_back(ir.CreateTrunc(ir.CreateLShr(bits, 64), ir.getInt64Ty()));
-  lifter.tagged_call(call::store, ir.getVoidTy(), arguments);
+  tagged_call(lifter, call::store, ir.getVoidTy(), arguments);
 }
 
 }  // namespace sluice::ptx::lift_detail

@@ -20,7 +20,7 @@ Engine& make_engine() {
 }
 
 Queue make_queue(QueueKind kind) {
-  return Engine::make_queue(kind, least_stream_priority);
+  return hostcuda::make_queue(kind, least_stream_priority);
 }
 
 // hold() submits a function of the program that ends when the future is ready.
@@ -141,7 +141,7 @@ TEST(Engine, TakesWorkFromWithinWork) {
     order.push_back(1);
   });
   EXPECT_EQ(engine.wait(outer), CUDA_SUCCESS);
-  EXPECT_EQ(engine.wait(Engine::last_of(queue)), CUDA_SUCCESS);
+  EXPECT_EQ(engine.wait(last_of(queue)), CUDA_SUCCESS);
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 

@@ -46,7 +46,7 @@ CUresult make(Driver& driver, const CUDA_MEMSET_NODE_PARAMS* parameters,
 CUresult make(Driver& driver, const CUDA_HOST_NODE_PARAMS* parameters, SharedOperation* operation) {
   if (parameters == nullptr || parameters->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Context* context = ContextStack::of_this_thread().top();
-  if (context == nullptr) context = driver.retain_primary_context();
+  if (context == nullptr) context = driver.contexts.retain_primary();
   *operation =
       std::make_shared<const HostOperation>(*context, parameters->fn, parameters->userData);
   return CUDA_SUCCESS;

@@ -1,0 +1,98 @@
+#include "hostcuda/driver/stream/stream_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::hostcuda {
+
+void StreamOrder::order_before(StreamQueue& queue, std::vector<Ticket>& after) {
+  if (queue.kind_ == QueueKind::blocking) {
+    const uint64_t last = legacy_->submitted_.load();
+    if (std::exchange(queue.after_legacy_, last) != last && !legacy_->is_done(last)) {
+      after.push_back({legacy_, last});
+    }
+  } else if (queue.kind_ == QueueKind::legacy) {
+    for (const std::shared_ptr<StreamQueue>& other : busy_) {
+      if (other->kind_ != QueueKind::blocking) continue;
+      const uint64_t last = other->submitted_.load();
+      if (std::exchange(other->before_legacy_, last) != last) after.push_back({other, last});
+    }
+  }
+}
+
+Ticket StreamOrder::add(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
+                        std::vector<Ticket> after) {
+  const uint64_t number = queue->submitted_.load() + 1;
+  const bool was_empty = queue->items_.empty();
+  if (was_empty) busy_.push_back(queue);
+  queue->items_.push_back({std::move(work), std::move(after)});
+  queue->submitted_.store(number);
+  if (was_empty) make_ready_or_wait(*queue);
+  return {queue, number};
+}
+
+// The first item of a queue waits with its queue's entry in one other queue at a time.
+void StreamOrder::make_ready_or_wait(StreamQueue& queue) {
+  std::vector<Ticket>& after = queue.items_.front().after;
+  while (!after.empty()) {
+    const Ticket& ticket = after.back();
+    if (!ticket.is_done()) {
+      ticket.queue->waiters_.push_back({ticket.number, &queue});
+      return;
+    }
+    after.pop_back();
+  }
+  ready_[static_cast<size_t>(queue.priority_ - greatest_stream_priority)].push_back(&queue);
+  ready_count_.fetch_add(1);
+}
+
+StreamQueue* StreamOrder::take() {
+  for (std::deque<StreamQueue*>& level : ready_) {
+    if (level.empty()) continue;
+    StreamQueue* queue = level.front();
+    level.pop_front();
+    ready_count_.fetch_sub(1);
+    return queue;
+  }
+  return nullptr;
+}
+
+void StreamOrder::complete_first(StreamQueue& queue) {
+  queue.items_.pop_front();
+  queue.completed_.fetch_add(1);
+  const uint64_t completed = queue.completed_.load();
+  std::vector<StreamQueue*> released;
+  std::erase_if(queue.waiters_, [&](const StreamQueue::Waiter& waiter) {
+    if (waiter.number > completed) return false;
+    released.push_back(waiter.queue);
+    return true;
+  });
+  for (StreamQueue* waiter : released)
+    make_ready_or_wait(*waiter);
+  if (!queue.items_.empty()) return make_ready_or_wait(queue);
+  const auto place = std::find_if(busy_.begin(), busy_.end(),
+                                  [&](const auto& entry) { return entry.get() == &queue; });
+  // This may have been the last to hold the queue.
+  std::swap(*place, busy_.back());
+  busy_.pop_back();
+}
+
+std::vector<Ticket> StreamOrder::before(const std::shared_ptr<StreamQueue>& queue) const {
+  std::vector<Ticket> tickets{last_of(queue)};
+  for (const std::shared_ptr<StreamQueue>& other : busy_) {
+    const bool ordered = queue->kind_ == QueueKind::legacy
+                             ? other->kind_ == QueueKind::blocking
+                             : queue->kind_ == QueueKind::blocking && other == legacy_;
+    if (ordered) tickets.push_back(last_of(other));
+  }
+  return tickets;
+}
+
+std::vector<Ticket> StreamOrder::outstanding() const {
+  std::vector<Ticket> tickets;
+  for (const std::shared_ptr<StreamQueue>& queue : busy_)
+    tickets.push_back(last_of(queue));
+  return tickets;
+}
+
+}  // namespace sluice::hostcuda
