@@ -28,6 +28,11 @@ CALLED_BY_THE_DEVICE = {"cuCtxDestroy_v2", "cuCtxGetCurrent", "cuMemcpy2D_v2", "
                         "cuStreamSynchronize"}
 CALLED_BY_THE_SHIM = {"cuInit", "cuMemcpy", "cuLaunchHostFunc", "cuLaunchKernel", "cuModuleUnload"}
 
+# Where constants are tuned, and those there that are not: codes, sentinels, and what others fix.
+TUNED = ("runtime/", "schedule/", "megakernel/host/")
+NOT_TUNED = {"alignment", "forever", "index_names", "launch_failed", "no_patience", "no_ticket", "out_of_memory",
+             "page_bytes", "page_shift", "why_aside", "why_not_followed", "whole_launch", "word_bits"}
+
 
 def text_of(name):
     return (SOURCE / name).read_text()
@@ -127,6 +132,18 @@ class Docs(unittest.TestCase):
         self.assertGreater(len(names), 50)
         for name in sorted(names - CALLED_BY_THE_SHIM):
             self.assertLessEqual(len(self.files_with(name, "interpose/")), 2, name)
+
+    def test_constants_are_listed_as_they_are(self):
+        listed = set()
+        for file, table in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text_of("docs/constants.md"), re.M | re.S):
+            for name, value in re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", table, re.M):
+                written = rf"\b{name}\b(\s*=\s*|\{{)(std::chrono::\w+\()?{re.escape(value)}\W"
+                self.assertTrue(re.search(written, text_of(file)), f"{file}: {name} is not {value}")
+                listed.add((file, name))
+        constant = re.compile(r"\bconstexpr\s+[\w:<>\s*]*?\b(\w+)\s*(?:=|\{\s*\d)")
+        for file, code in self.sources.items():
+            for name in constant.findall(code) if file.startswith(TUNED) else []:
+                self.assertTrue(name in NOT_TUNED or (file, name) in listed, f"{file}: {name} has no row")
 
     def test_an_edge_form_is_declared_in_three_files(self):
         variant = re.search(r"using EdgeForm = std::variant<([^>]+)>", text_of("dro/edges/edge_table.hpp"))
