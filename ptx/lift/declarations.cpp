@@ -7,6 +7,9 @@
 
 namespace sluice::ptx::lift_detail {
 
+// Of a thread, by the table of compute capabilities in the CUDA programming guide.
+constexpr uint64_t most_local_bytes = uint64_t{512} << 10U;
+
 void FunctionLifter::declare_registers(const Variable& variable) {
   Symbol symbol;
   symbol.kind = Symbol::Kind::reg;
@@ -22,9 +25,7 @@ void FunctionLifter::declare_registers(const Variable& variable) {
     scopes_.declare(variable.name, symbol);
     return;
   }
-  for (uint32_t i = 0; i < *variable.range_count; ++i) {
-    scopes_.declare(variable.name + std::to_string(i), symbol);
-  }
+  scopes_.declare_range(variable.name, *variable.range_count, symbol);
 }
 
 void FunctionLifter::declare(const Variable& variable) {
@@ -37,6 +38,13 @@ void FunctionLifter::declare(const Variable& variable) {
   const uint32_t alignment = std::max<uint32_t>(
       {1, variable.alignment, size_in_bytes(variable.type) * variable.vector_elements});
   if (variable.space == StateSpace::local) {
+    local_bytes_ =
+        std::min(local_bytes_, most_local_bytes) + std::min(symbol.bytes, 2 * most_local_bytes);
+    if (local_bytes_ > most_local_bytes) {
+      refuse(unsupported("variable '" + variable.name + "' takes more than the 512 KiB of local " +
+                             "memory that a thread has",
+                         place(variable.location)));
+    }
     // A pointer into NVVM's local space: LLVM's own frame is generic there, so it is cast.
     auto* storage = llvm::ArrayType::get(ir_.getInt8Ty(), symbol.bytes);
     llvm::AllocaInst* slot = entry_alloca(storage, alignment, variable.name);

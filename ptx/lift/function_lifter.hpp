@@ -70,6 +70,7 @@ class FunctionLifter {
   Scopes scopes_;
   llvm::BasicBlock* entry_ = nullptr;
   llvm::Value* condition_code_ = nullptr;
+  uint64_t local_bytes_ = 0;  // of variables in .local
 };
 
 // promote() puts a lifted function into SSA form: registers become values, blocks that nothing

@@ -73,6 +73,18 @@ TEST(LiftRefusal, WrongWidthsAndCounts) {
             "operands");
 }
 
+TEST(LiftRefusal, MoreLocalMemoryThanAThreadHas) {
+  EXPECT_EQ(refusal(".local .b8 l[524288];", ErrorKind::unsupported), "lifted");
+  const std::string message =
+      "kernel k, PTX line 6: variable 'm' takes more than the 512 KiB of "
+      "local memory that a thread has";
+  for (const char* bytes : {"524289", "9223372036854775807", "9223372036854775807][7"}) {
+    EXPECT_EQ(refusal(std::string(".local .b32 m[") + bytes + "];", ErrorKind::unsupported),
+              message);
+  }
+  EXPECT_EQ(refusal(".local .b8 l[524288]; .local .b8 m[1];", ErrorKind::unsupported), message);
+}
+
 TEST(LiftRefusal, MissingKernelsAndDirectives) {
   auto module =
       parse(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {ret;}\n");
