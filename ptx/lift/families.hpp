@@ -28,6 +28,11 @@ void lift_float_min_max(InstructionLifter& lifter, ScalarType type);
 void lift_float_abs(InstructionLifter& lifter, ScalarType type);
 void lift_float_neg(InstructionLifter& lifter, ScalarType type);
 
+// arithmetic/narrow_conversion.cpp: cvt.pack; and cvt where one of its types is a pair of 8-bit
+// floats, else false.
+void lift_cvt_pack(InstructionLifter& lifter);
+bool lift_eight_bit_floats(InstructionLifter& lifter, ScalarType to, ScalarType from);
+
 // memory/mbarrier.cpp: cp.async.mbarrier.arrive.
 void lift_copy_arrival(InstructionLifter& lifter);
 
