@@ -49,6 +49,10 @@ std::vector<const Operand*> take_elements(InstructionLifter& lifter, size_t inde
 // special_registers.cpp: the value of a special register, null where `name` is none.
 llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view name,
                                    std::string_view component);
+// flow/cluster.cpp: the same for those of clusters; and barrier.cluster.
+llvm::Value* read_cluster_register(InstructionLifter& lifter, std::string_view name,
+                                   std::string_view component);
+void lift_cluster_barrier(InstructionLifter& lifter);
 
 // memory/memory_address.cpp: where an instruction's address operand points, in `space`.
 struct MemoryPlace {

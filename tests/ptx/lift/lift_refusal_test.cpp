@@ -49,9 +49,9 @@ TEST(LiftRefusal, RoundingModesNotLiftedYet) {
 }
 
 TEST(LiftRefusal, NamesThatMeanNothing) {
-  EXPECT_EQ(refusal("mov.u32 %r1, %clusterid.x;", ErrorKind::unsupported),
-            "kernel k, PTX line 6: instruction 'mov.u32 %r1, %clusterid.x;' is not supported: "
-            "'%clusterid.x' is neither a declared register nor a supported special one");
+  EXPECT_EQ(refusal("mov.u32 %r1, %nothing.x;", ErrorKind::unsupported),
+            "kernel k, PTX line 6: instruction 'mov.u32 %r1, %nothing.x;' is not supported: "
+            "'%nothing.x' is neither a declared register nor a supported special one");
   EXPECT_EQ(refusal("bra NOWHERE;", ErrorKind::invalid_input),
             "kernel k, PTX line 6: instruction 'bra NOWHERE;' is not valid: there is no label "
             "'NOWHERE'");
@@ -95,12 +95,12 @@ TEST(LiftRefusal, MissingKernelsAndDirectives) {
   EXPECT_EQ(missing.error().line(), "the module has no kernel 'other'");
   auto cluster = parse(
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n.explicitcluster\n"
-      "{ret;}\n");
+      ".reqnctapercluster 1, 2, 1\n{ret;}\n");
   ASSERT_TRUE(cluster);
   auto refused = lift(context, *cluster, "k");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().line(),
-            "kernel k, PTX line 5: directive '.explicitcluster' is not supported");
+            "kernel k, PTX line 6: directive '.reqnctapercluster' is not supported");
 }
 
 }  // namespace

@@ -92,8 +92,8 @@ const std::map<std::string, TestPlace>& tested_elsewhere() {
     put("hostcuda/jit/jit_warp_matrix_test.cpp",
         {"cp", "ldmatrix", "mbarrier", "movmatrix", "stmatrix"});
     put("hostcuda/jit/jit_hints_test.cpp",
-        {"activemask", "applypriority", "createpolicy", "discard", "elect", "fence",
-         "griddepcontrol", "isspacep", "ldu", "membar", "nanosleep", "pmevent", "prefetch",
+        {"activemask", "applypriority", "createpolicy", "discard", "elect", "fence", "getctarank",
+         "griddepcontrol", "isspacep", "mapa", "ldu", "membar", "nanosleep", "pmevent", "prefetch",
          "prefetchu", "redux"});
     put("kernels/jit/jit_calls.cu", {"bar", "barrier"});
     put("hostcuda/cudart/programs/textures.cu", {"suq", "txq"});
