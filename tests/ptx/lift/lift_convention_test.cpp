@@ -210,5 +210,28 @@ TEST(LiftConvention, ARangeHasNoOtherRegisters) {
   }
 }
 
+TEST(LiftConvention, MatricesMayBeVectorRegisters) {
+  llvm::LLVMContext context;
+  const std::string kernel =
+      ".visible .entry k(.param .u64 p)\n{\n.reg .v4 .b32 w;\n.reg .v2 .b32 v;\n"
+      ".reg .b32 %r<8>;\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n"
+      "ld.global.v4.b32 w, [%rd1];\nld.global.v2.b32 v, [%rd1+16];\n";
+  const std::string store = "st.global.v4.b32 [%rd1], w;\nst.global.v2.b32 [%rd1], v;\nret;\n}\n";
+  const auto vectors = lift_text(
+      context, unit(kernel +
+                    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 w, w, v, w;\n"
+                    "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 v, {w.x}, {w.y}, v;\n" +
+                    store));
+  const auto scalars = lift_text(
+      context,
+      unit(kernel +
+           "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {w.x, w.y, w.z, w.w}, "
+           "{w.x, w.y, w.z, w.w}, {v.x, v.y}, {w.x, w.y, w.z, w.w};\n"
+           "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {v.x, v.y}, {w.x}, {w.y}, {v.x, "
+           "v.y};\n" +
+           store));
+  EXPECT_EQ(text_of(*vectors->getFunction("k")), text_of(*scalars->getFunction("k")));
+}
+
 }  // namespace
 }  // namespace sluice::ptx::test
