@@ -1,6 +1,7 @@
 #include "ptx/parser.hpp"
 
 #include <charconv>
+#include <unordered_set>
 
 #include "ptx/grammar/body.hpp"
 #include "ptx/grammar/constant_expression.hpp"
@@ -74,7 +75,9 @@ class ModuleParser {
                                               stream_.at(".align") || stream_.at(".attribute"))) {
       stream_.fail("a function, variable or directive");
     }
+    const Token begin = stream_.peek();
     for (Variable& variable : grammar::parse_variables(stream_, linkage, sizes_)) {
+      if (linkage != "extern" && linkage != "common") define(variable.name, begin);
       module_.items.emplace_back(std::move(variable));
     }
   }
@@ -98,6 +101,7 @@ class ModuleParser {
     // The names of parameters and locals hide those of the module only inside the function.
     grammar::ElementSizes sizes = sizes_;
     if (!function.is_entry) function.results = grammar::parse_parameters(stream_, sizes);
+    const Token name = stream_.peek();
     function.name = stream_.expect_word("the name of a function");
     function.parameters = grammar::parse_parameters(stream_, sizes);
     for (Directive& attribute : grammar::parse_function_attributes(stream_)) {
@@ -105,13 +109,19 @@ class ModuleParser {
     }
     if (stream_.accept(";")) return function;
     if (!stream_.at("{")) stream_.fail("'{' or ';'");
+    define(function.name, name);
     function.is_definition = true;
     function.body = grammar::parse_body(stream_, sizes);
     return function;
   }
 
+  void define(const std::string& name, const Token& token) {
+    if (!defined_.insert(name).second) stream_.fail("one definition of '" + name + "'", token);
+  }
+
   TokenStream& stream_;
   Module module_;
+  std::unordered_set<std::string> defined_;
   grammar::ElementSizes sizes_;
 };
 

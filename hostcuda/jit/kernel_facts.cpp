@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,8 +20,10 @@ constexpr uint32_t device_max_threads = 1024;
 // SharedWalk adds up the static shared variables of a kernel and of the functions it calls.
 class SharedWalk {
  public:
-  explicit SharedWalk(const ptx::Module& module) : module_(module) {
+  explicit SharedWalk(const ptx::Module& module) {
     for (const ptx::ModuleItem& item : module.items) {
+      const auto* function = std::get_if<ptx::Function>(&item);
+      if (function && function->is_definition) definitions_.emplace(function->name, function);
       const auto* variable = std::get_if<ptx::Variable>(&item);
       if (variable && variable->space == ptx::StateSpace::shared) {
         module_variables_[variable->name] = variable;
@@ -29,13 +32,21 @@ class SharedWalk {
   }
 
   uint32_t bytes(const ptx::Function& kernel) {
-    visit(kernel);
+    reach(kernel);
+    // A list and no recursion: programs may chain more calls than a stack has room for.
+    while (!pending_.empty())
+      visit_next();
     return static_cast<uint32_t>(std::min<uint64_t>(bytes_, UINT32_MAX));
   }
 
  private:
-  void visit(const ptx::Function& function) {
-    if (!functions_.insert(&function).second) return;
+  void reach(const ptx::Function& function) {
+    if (functions_.insert(&function).second) pending_.push_back(&function);
+  }
+
+  void visit_next() {
+    const ptx::Function& function = *pending_.back();
+    pending_.pop_back();
     ptx::for_each_statement(function.body, [&](const ptx::Statement& statement) {
       if (const auto* variable = std::get_if<ptx::Variable>(&statement)) {
         if (variable->space == ptx::StateSpace::shared) add(*variable);
@@ -49,8 +60,8 @@ class SharedWalk {
   void name(const std::string& name) {
     auto variable = module_variables_.find(name);
     if (variable != module_variables_.end()) add(*variable->second);
-    const ptx::Function* function = module_.find_function(name);
-    if (function && function->is_definition) visit(*function);
+    auto function = definitions_.find(name);
+    if (function != definitions_.end()) reach(*function->second);
   }
 
   void add(const ptx::Variable& variable) {
@@ -58,9 +69,10 @@ class SharedWalk {
     bytes_ = round_up(bytes_, uint64_t{variable.aligned_to()}) + variable.bytes();
   }
 
-  const ptx::Module& module_;
+  std::map<std::string, const ptx::Function*, std::less<>> definitions_;
   std::map<std::string, const ptx::Variable*, std::less<>> module_variables_;
   std::set<const ptx::Function*> functions_;
+  std::vector<const ptx::Function*> pending_;
   std::set<const ptx::Variable*> variables_;
   uint64_t bytes_ = 0;
 };

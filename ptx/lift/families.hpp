@@ -28,6 +28,11 @@ void lift_float_min_max(InstructionLifter& lifter, ScalarType type);
 void lift_float_abs(InstructionLifter& lifter, ScalarType type);
 void lift_float_neg(InstructionLifter& lifter, ScalarType type);
 
+// arithmetic/narrow_conversion.cpp: cvt.pack; and cvt where one of its types is a pair of 8-bit
+// floats, else false.
+void lift_cvt_pack(InstructionLifter& lifter);
+bool lift_eight_bit_floats(InstructionLifter& lifter, ScalarType to, ScalarType from);
+
 // memory/mbarrier.cpp: cp.async.mbarrier.arrive.
 void lift_copy_arrival(InstructionLifter& lifter);
 
@@ -44,6 +49,10 @@ std::vector<const Operand*> take_elements(InstructionLifter& lifter, size_t inde
 // special_registers.cpp: the value of a special register, null where `name` is none.
 llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view name,
                                    std::string_view component);
+// flow/cluster.cpp: the same for those of clusters; and barrier.cluster.
+llvm::Value* read_cluster_register(InstructionLifter& lifter, std::string_view name,
+                                   std::string_view component);
+void lift_cluster_barrier(InstructionLifter& lifter);
 
 // memory/memory_address.cpp: where an instruction's address operand points, in `space`.
 struct MemoryPlace {

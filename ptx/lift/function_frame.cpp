@@ -10,6 +10,9 @@
 
 namespace sluice::ptx::lift_detail {
 
+// Of a thread, by the table of compute capabilities in the CUDA programming guide.
+constexpr uint64_t most_local_bytes = uint64_t{512} << 10U;
+
 FunctionFrame::FunctionFrame(ModuleLifter& module, const Function& source, llvm::Function& function)
     : module_(module),
       source_(source),
@@ -97,9 +100,7 @@ void FunctionFrame::declare_registers(const Variable& variable) {
     scopes_.declare(variable.name, symbol);
     return;
   }
-  for (uint32_t i = 0; i < *variable.range_count; ++i) {
-    scopes_.declare(variable.name + std::to_string(i), symbol);
-  }
+  scopes_.declare_range(variable.name, *variable.range_count, symbol);
 }
 
 void FunctionFrame::declare(const Variable& variable) {
@@ -112,6 +113,13 @@ void FunctionFrame::declare(const Variable& variable) {
   const uint32_t alignment = std::max<uint32_t>(
       {1, variable.alignment, size_in_bytes(variable.type) * variable.vector_elements});
   if (variable.space == StateSpace::local) {
+    local_bytes_ =
+        std::min(local_bytes_, most_local_bytes) + std::min(symbol.bytes, 2 * most_local_bytes);
+    if (local_bytes_ > most_local_bytes) {
+      refuse(unsupported("variable '" + variable.name + "' takes more than the 512 KiB of local " +
+                             "memory that a thread has",
+                         place_of(module_, source_, variable.location)));
+    }
     // A pointer into NVVM's local space: LLVM's own frame is generic there, so it is cast.
     auto* storage = llvm::ArrayType::get(llvm::Type::getInt8Ty(module_.context()), symbol.bytes);
     llvm::AllocaInst* slot = make_storage(storage, alignment, variable.name);

@@ -25,6 +25,11 @@ class FunctionFrame {
   void declare_parameters();
   void declare(const Variable& variable);
 
+  // The block before the body, for what is done once. make_storage() is an alloca in it; an
+  // alignment of 0 is the type's own.
+  llvm::BasicBlock* entry() { return entry_; }
+  llvm::AllocaInst* make_storage(llvm::Type* type, uint32_t alignment, const llvm::Twine& name);
+
   // register_slot() is the alloca of a register, made and set to zero at its first use, so that
   // reading a register before it is written has one meaning (PTX gives it none).
   llvm::Value* register_slot(Symbol& symbol);
@@ -33,7 +38,6 @@ class FunctionFrame {
   llvm::Value* condition_code();
 
  private:
-  llvm::AllocaInst* make_storage(llvm::Type* type, uint32_t alignment, const llvm::Twine& name);
   llvm::AllocaInst* make_zero(llvm::Type* type, const llvm::Twine& name);
   void declare_registers(const Variable& variable);
 
@@ -44,6 +48,7 @@ class FunctionFrame {
   llvm::BasicBlock* body_;
   Scopes scopes_;
   llvm::Value* condition_code_ = nullptr;
+  uint64_t local_bytes_ = 0;  // of variables in .local
 };
 
 }  // namespace sluice::ptx::lift_detail

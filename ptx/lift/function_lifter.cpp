@@ -84,10 +84,15 @@ void FunctionLifter::lift_statements(const std::vector<Statement>& statements) {
 void FunctionLifter::check(const Directive& directive) {
   // What these say changes no result: debug places, hints, limits that a launch is held to
   // elsewhere, lists that their labels have taken already.
-  static constexpr std::array<std::string_view, 13> harmless = {
-      "loc",          "file",         "pragma",   "branchtargets", "maxntid",  "reqntid", "maxnreg",
-      "minnctapersm", "maxnctapersm", "noreturn", "callprototype", "noinline", "section"};
+  static constexpr std::array<std::string_view, 15> harmless = {
+      "loc",          "file",         "pragma",   "branchtargets",   "maxntid",
+      "reqntid",      "maxnreg",      "noreturn", "callprototype",   "noinline",
+      "minnctapersm", "maxnctapersm", "section",  "explicitcluster", "maxclusterrank"};
   if (std::find(harmless.begin(), harmless.end(), directive.name) != harmless.end()) return;
+  // A cluster of one block is a block.
+  const auto is_one = [](const std::string& extent) { return extent == "1"; };
+  if (directive.name == "reqnctapercluster" && std::ranges::all_of(directive.arguments, is_one))
+    return;
   refuse(unsupported("directive '." + directive.name + "' is not supported",
                      place_of(module_, source_, directive.location)));
 }

@@ -144,7 +144,19 @@ bool is_by_value(const Variable& parameter) {
 ModuleLifter::ModuleLifter(llvm::LLVMContext& context, const Module& source,
                            std::string_view kernel,
                            const std::unordered_set<const Instruction*>& left_out)
-    : context_(context), source_(source), kernel_(kernel), left_out_(left_out) {}
+    : context_(context), source_(source), kernel_(kernel), left_out_(left_out) {
+  for (const ModuleItem& item : source.items) {
+    const auto* function = std::get_if<Function>(&item);
+    if (function == nullptr) continue;
+    const Function*& known = prototypes_[function->name];
+    if (known == nullptr || (function->is_definition && !known->is_definition)) known = function;
+  }
+}
+
+const Function* ModuleLifter::prototype(std::string_view name) const {
+  const auto found = prototypes_.find(name);
+  return found == prototypes_.end() ? nullptr : found->second;
+}
 
 std::unique_ptr<llvm::Module> ModuleLifter::lift() {
   const Function* kernel = source_.find_function(kernel_);
@@ -174,7 +186,7 @@ std::unique_ptr<llvm::Module> ModuleLifter::lift() {
 llvm::Function* ModuleLifter::function(std::string_view name) {
   auto known = functions_.find(name);
   if (known != functions_.end()) return known->second;
-  const Function* source = source_.find_function(name);
+  const Function* source = prototype(name);
   if (source == nullptr) return nullptr;
   llvm::Function* declared = SignatureBuilder(*this, *source).declare();
   functions_.emplace(name, declared);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -37,7 +38,7 @@ class ModuleLifter {
   llvm::Function* function(std::string_view name);
 
   // prototype() is the PTX side of the same.
-  const Function* prototype(std::string_view name) const { return source_.find_function(name); }
+  const Function* prototype(std::string_view name) const;
 
   // address_taken_functions() lists the functions whose address the module takes, in its code or
   // in an initialiser: what a call through a pointer can reach.
@@ -61,6 +62,7 @@ class ModuleLifter {
   llvm::LLVMContext& context_;
   const Module& source_;
   std::string kernel_;
+  std::unordered_map<std::string_view, const Function*> prototypes_;  // definitions where there are
   const std::unordered_set<const Instruction*>& left_out_;
   std::unique_ptr<llvm::Module> module_;
   std::map<std::string, llvm::Function*, std::less<>> functions_;

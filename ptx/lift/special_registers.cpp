@@ -45,6 +45,7 @@ llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view n
   if (!component.empty()) full.append(1, '.').append(component);
   auto found = table.find(full);
   if (found != table.end()) return lifter.ir().CreateIntrinsic(found->second, {}, {});
+  if (llvm::Value* cluster = read_cluster_register(lifter, name, component)) return cluster;
   if (name.starts_with("%")) {
     lifter.refuse_unsupported(quoted(full) +
                               " is neither a declared register nor a supported special one");

@@ -53,6 +53,19 @@ TEST(SyntaxError, InConstants) {
   EXPECT_EQ(error_in_body("ld.u32 a, [b+1.5];"), "k.ptx:4:13: expected an integer, found '+'");
 }
 
+TEST(SyntaxError, WhereANameIsDefinedTwice) {
+  const std::string header = ".version 7.0\n.target sm_75\n";
+  EXPECT_EQ(error_of(header + ".entry k { ret; }\n.entry k { ret; }"),
+            "k.ptx:4:8: expected one definition of 'k', found 'k'");
+  EXPECT_EQ(error_of(header + ".func f { ret; }\n.weak .func f { ret; }"),
+            "k.ptx:4:13: expected one definition of 'f', found 'f'");
+  EXPECT_EQ(error_of(header + ".global .u32 a;\n.global .u32 a;"),
+            "k.ptx:4:1: expected one definition of 'a', found '.global'");
+  EXPECT_EQ(error_of(header + ".func f;\n.func f;\n.func f { ret; }\n.func f;\n"
+                              ".extern .global .u32 a;\n.global .u32 a;\n.extern .global .u32 a;"),
+            "no error");
+}
+
 TEST(SyntaxError, InDeclarations) {
   EXPECT_EQ(error_in_body(".reg .u33 a;"), "k.ptx:4:6: expected a type, found '.u33'");
   EXPECT_EQ(error_in_body(".reg .u32 a b;"),

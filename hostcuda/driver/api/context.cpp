@@ -23,7 +23,7 @@ CUresult create_context(CUcontext* handle, unsigned flags, CUdevice device) {
 // with_named_context() calls body(Driver&, Context&) for a handle; nullptr names the current one.
 template <class Body>
 CUresult with_named_context(CUcontext handle, Body&& body) noexcept {
-  if (handle == nullptr) return with_context(body);
+  if (handle == nullptr) return with_current_context(body);
   return with_driver([&](Driver& driver) -> CUresult {
     Context* context = driver.contexts.find(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -115,7 +115,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 }
 
 CUresult cuCtxGetFlags(unsigned int* flags) {
-  return with_context([&](Driver&, Context& context) -> CUresult {
+  return with_current_context([&](Driver&, Context& context) -> CUresult {
     if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *flags = context.flags();
     return CUDA_SUCCESS;
@@ -123,7 +123,7 @@ CUresult cuCtxGetFlags(unsigned int* flags) {
 }
 
 CUresult cuCtxSetFlags(unsigned int flags) {
-  return with_context([&](Driver&, Context& context) -> CUresult {
+  return with_current_context([&](Driver&, Context& context) -> CUresult {
     if ((flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) return CUDA_ERROR_INVALID_VALUE;
     context.set_flags(flags);
     return CUDA_SUCCESS;
@@ -155,18 +155,18 @@ CUresult cuCtxSynchronize() {
 }
 
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
-  return with_context([&](Driver&, Context& context) -> CUresult {
+  return with_current_context([&](Driver&, Context& context) -> CUresult {
     return value == nullptr ? CUDA_ERROR_INVALID_VALUE : context.get_limit(limit, value);
   });
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return with_context(
+  return with_current_context(
       [&](Driver&, Context& context) -> CUresult { return context.set_limit(limit, value); });
 }
 
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return with_context([&](Driver&, Context&) -> CUresult {
+  return with_current_context([&](Driver&, Context&) -> CUresult {
     if (least != nullptr) *least = least_stream_priority;
     if (greatest != nullptr) *greatest = greatest_stream_priority;
     return CUDA_SUCCESS;
@@ -175,7 +175,7 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 // Caches and shared memory banks: hints, which a CPU has no use for.
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  return with_context([&](Driver&, Context&) -> CUresult {
+  return with_current_context([&](Driver&, Context&) -> CUresult {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *config = CU_FUNC_CACHE_PREFER_NONE;
     return CUDA_SUCCESS;
@@ -183,11 +183,11 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache) {
-  return with_context([](Driver&, Context&) { return CUDA_SUCCESS; });
+  return with_current_context([](Driver&, Context&) { return CUDA_SUCCESS; });
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
-  return with_context([&](Driver&, Context&) -> CUresult {
+  return with_current_context([&](Driver&, Context&) -> CUresult {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
     return CUDA_SUCCESS;
@@ -195,17 +195,17 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig) {
-  return with_context([](Driver&, Context&) { return CUDA_SUCCESS; });
+  return with_current_context([](Driver&, Context&) { return CUDA_SUCCESS; });
 }
 
 CUresult cuCtxResetPersistingL2Cache() {
-  return with_context([](Driver&, Context&) { return CUDA_SUCCESS; });
+  return with_current_context([](Driver&, Context&) { return CUDA_SUCCESS; });
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
-  return with_context([](Driver&, Context&) { return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; });
+  return with_current_context([](Driver&, Context&) { return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext) {
-  return with_context([](Driver&, Context&) { return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED; });
+  return with_current_context([](Driver&, Context&) { return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED; });
 }

@@ -51,13 +51,24 @@ CUresult with_device(CUdevice device, Body&& body) noexcept {
   });
 }
 
-// with_context() calls body(Driver&, Context&) with the calling thread's current context.
+// with_current_context() calls body(Driver&, Context&) with the calling thread's current context,
+// whether or not work of the device has failed.
 template <class Body>
-CUresult with_context(Body&& body) noexcept {
+CUresult with_current_context(Body&& body) noexcept {
   return with_driver([&](Driver& driver) -> CUresult {
     Context* context = ContextStack::of_this_thread().top();
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     return context->is_alive() ? body(driver, *context) : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  });
+}
+
+// with_context() is the same for all that a context can do: none of it once work of the device has
+// failed, as in CUDA, until the context is reset or destroyed.
+template <class Body>
+CUresult with_context(Body&& body) noexcept {
+  return with_current_context([&](Driver& driver, Context& context) -> CUresult {
+    const CUresult failed = driver.engine.error();
+    return failed != CUDA_SUCCESS ? failed : body(driver, context);
   });
 }
 

@@ -1,7 +1,6 @@
 #include "hostcuda/jit/lowering/inlining.hpp"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,24 +30,10 @@ bool stays(const CallBase& call) {
          find_device_function(callee->getName().str()) != nullptr;
 }
 
-// RecursionTest answers once for each function: inlining changes none of the answers.
-class RecursionTest {
- public:
-  bool operator()(Function* function) {
-    if (!function || function->isDeclaration()) return false;
-    const auto [known, is_new] = answers_.try_emplace(function, false);
-    if (is_new) known->second = is_recursive(*function);
-    return known->second;
-  }
-
- private:
-  std::map<Function*, bool> answers_;
-};
-
-CallBase* find_call(Function& function, RecursionTest& recursive) {
+CallBase* find_call(Function& function, const FunctionSet& recursive) {
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallBase>(&instruction);
-    if (call && !stays(*call) && !recursive(call->getCalledFunction())) return call;
+    if (call && !stays(*call) && !recursive.contains(call->getCalledFunction())) return call;
   }
   return nullptr;
 }
@@ -67,7 +52,7 @@ Status check(CallBase& call, const KernelContext& context) {
 }
 
 // Inlines all but the calls of recursive functions, and adds those to `bodies`.
-Status inline_into(Function& function, const KernelContext& context, RecursionTest& recursive,
+Status inline_into(Function& function, const KernelContext& context, const FunctionSet& recursive,
                    std::vector<Function*>& bodies, unsigned& count) {
   while (CallBase* call = find_call(function, recursive)) {
     if (++count > max_inlined_calls) {
@@ -86,7 +71,7 @@ Status inline_into(Function& function, const KernelContext& context, RecursionTe
   }
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallBase>(&instruction);
-    if (!call || !recursive(call->getCalledFunction())) continue;
+    if (!call || !recursive.contains(call->getCalledFunction())) continue;
     if (std::find(bodies.begin(), bodies.end(), call->getCalledFunction()) == bodies.end()) {
       bodies.push_back(call->getCalledFunction());
     }
@@ -97,7 +82,8 @@ Status inline_into(Function& function, const KernelContext& context, RecursionTe
 }  // namespace
 
 Status inline_calls(Function& kernel, const KernelContext& context) {
-  RecursionTest recursive;
+  // Inlining changes none of it.
+  const FunctionSet recursive = recursive_functions(*kernel.getParent());
   std::vector<Function*> bodies;
   unsigned count = 0;
   if (Status status = inline_into(kernel, context, recursive, bodies, count); !status) {

@@ -2,7 +2,8 @@
 
 #include <cstddef>
 
-#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/CallGraph.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -21,17 +22,6 @@ namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
-
-bool reaches(Function& from, const Function& target, SmallPtrSetImpl<const Function*>& seen) {
-  if (!seen.insert(&from).second) return false;
-  for (Instruction& instruction : instructions(from)) {
-    auto* call = dyn_cast<CallBase>(&instruction);
-    Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee || callee->isIntrinsic()) continue;
-    if (callee == &target || reaches(*callee, target, seen)) return true;
-  }
-  return false;
-}
 
 bool ends_thread(const CallInst& call) {
   switch (call.getIntrinsicID()) {
@@ -251,9 +241,16 @@ class Unrolling {
 
 }  // namespace
 
-bool is_recursive(Function& function) {
-  SmallPtrSet<const Function*, 16> seen;
-  return reaches(function, function, seen);
+FunctionSet recursive_functions(Module& module) {
+  FunctionSet found;
+  CallGraph graph(module);
+  for (auto group = scc_begin(&graph); !group.isAtEnd(); ++group) {
+    if (!group.hasCycle()) continue;
+    for (const CallGraphNode* node : *group) {
+      if (node->getFunction() != nullptr) found.insert(node->getFunction());
+    }
+  }
+  return found;
 }
 
 Status unroll_recursion(Function& kernel, const std::vector<Function*>& recursive,

@@ -1,6 +1,7 @@
 // Recursive device functions as loops over frames in memory.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include <llvm/IR/Function.h>
@@ -10,8 +11,9 @@
 
 namespace sluice::hostcuda::jit {
 
-// is_recursive() tells whether a function reaches itself by direct calls.
-bool is_recursive(llvm::Function& function);
+// recursive_functions() are those of a module that reach themselves by direct calls.
+using FunctionSet = std::set<const llvm::Function*>;
+FunctionSet recursive_functions(llvm::Module& module);
 
 // unroll_recursion() makes `kernel` one function with the recursive functions that it reaches. A
 // call makes a frame in the thread's memory and jumps to the function's only copy; a return frees

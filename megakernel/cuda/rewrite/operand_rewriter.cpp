@@ -29,7 +29,8 @@ constexpr std::string_view refused_registers[] = {"%gridid",
 bool is_refused(std::string_view name) {
   return std::find(std::begin(refused_registers), std::end(refused_registers), name) !=
              std::end(refused_registers) ||
-         name.starts_with("%envreg") || name.starts_with("%cluster") || name.starts_with("%pm");
+         name.starts_with("%envreg") || name.starts_with("%cluster") ||
+         name.starts_with("%ncluster") || name.starts_with("%pm");
 }
 
 }  // namespace

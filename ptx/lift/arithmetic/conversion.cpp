@@ -226,9 +226,11 @@ void round_to_tf32(InstructionLifter& lifter, const Conversion& conversion, bool
 }  // namespace
 
 void lift_cvt(InstructionLifter& lifter) {
+  if (lifter.modifiers.take("pack")) return lift_cvt_pack(lifter);
   Conversion conversion;
   conversion.to = lifter.take_type();
   conversion.from = lifter.take_type();
+  if (lift_eight_bit_floats(lifter, conversion.to, conversion.from)) return;
   conversion.rounding =
       lifter.modifiers.take_any({"rn", "rna", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"})
           .value_or("");
@@ -239,7 +241,7 @@ void lift_cvt(InstructionLifter& lifter) {
     return round_to_tf32(lifter, conversion, lifter.modifiers.take("satfinite"));
   }
   if (conversion.rounding == "rna") lifter.refuse_invalid("only .tf32 is rounded by .rna");
-  if (lifter.operand_count() == 3) {
+  if (lifter.operand_count() != 2) {
     if (lane_type(conversion.to) == conversion.to) lifter.refuse_invalid("its type is not packed");
     return pack_floats(lifter, conversion);
   }

@@ -60,6 +60,15 @@ void lift_not(InstructionLifter& lifter) {
   lifter.write(0, lifter.ir().CreateNot(lifter.read(1, type)), type);
 }
 
+void lift_cnot(InstructionLifter& lifter) {
+  const ScalarType type = lifter.take_type();
+  refuse_other_than_bits(lifter, type);
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* value = lifter.read(1, type);
+  llvm::Value* is_zero = ir.CreateICmpEQ(value, llvm::ConstantInt::get(value->getType(), 0));
+  lifter.write(0, ir.CreateZExt(is_zero, value->getType()), type);
+}
+
 void lift_lop3(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   if (type != ScalarType::b32) lifter.refuse_invalid("it needs .b32");

@@ -7,14 +7,14 @@ namespace sluice::ptx::lift_detail {
 
 namespace {
 
-struct Lanes {
+struct SimdLanes {
   unsigned count = 4;
   unsigned bits() const { return 32 / count; }
   char letter() const { return count == 4 ? 'b' : 'h'; }
 };
 
 // digits() are a selector's digits from the lowest lane up, or `standard`'s where it is empty.
-std::string digits(InstructionLifter& lifter, const Lanes& lanes, const std::string& selector,
+std::string digits(InstructionLifter& lifter, const SimdLanes& lanes, const std::string& selector,
                    std::string_view standard, char largest) {
   if (selector.empty()) return std::string(standard.rbegin(), standard.rend());
   const std::string_view numbers = std::string_view(selector).substr(1);
@@ -29,7 +29,7 @@ std::string digits(InstructionLifter& lifter, const Lanes& lanes, const std::str
 
 class SimdLifter {
  public:
-  SimdLifter(InstructionLifter& lifter, Lanes lanes) : lifter_(lifter), lanes_(lanes) {}
+  SimdLifter(InstructionLifter& lifter, SimdLanes lanes) : lifter_(lifter), lanes_(lanes) {}
 
   void lift() {
     const auto comparison = take_comparison(lifter_);
@@ -81,7 +81,7 @@ class SimdLifter {
   }
 
   InstructionLifter& lifter_;
-  Lanes lanes_;
+  SimdLanes lanes_;
   llvm::Value* first_ = nullptr;
   llvm::Value* second_ = nullptr;
 };
@@ -89,11 +89,11 @@ class SimdLifter {
 }  // namespace
 
 void lift_video_pairs(InstructionLifter& lifter) {
-  SimdLifter(lifter, Lanes{2}).lift();
+  SimdLifter(lifter, SimdLanes{2}).lift();
 }
 
 void lift_video_quadruple(InstructionLifter& lifter) {
-  SimdLifter(lifter, Lanes{4}).lift();
+  SimdLifter(lifter, SimdLanes{4}).lift();
 }
 
 }  // namespace sluice::ptx::lift_detail

@@ -60,6 +60,7 @@ void lift_warp_barrier(InstructionLifter& lifter) {
 void lift_barrier(InstructionLifter& lifter) {
   Modifiers& modifiers = lifter.modifiers;
   if (modifiers.take("warp")) return lift_warp_barrier(lifter);
+  if (modifiers.take("cluster")) return lift_cluster_barrier(lifter);
   modifiers.take("cta");
   // `bar` is always aligned; an unaligned barrier may be met by the threads of a warp apart.
   const bool aligned = modifiers.take("aligned") || lifter.info().opcode == Opcode::bar;
@@ -95,7 +96,7 @@ void lift_membar(InstructionLifter& lifter) {
 void lift_fence(InstructionLifter& lifter) {
   // The membar intrinsics order as fence.sc does, which is at least what is asked for.
   lifter.modifiers.take_any({"sc", "acq_rel", "acquire", "release"});
-  const auto scope = lifter.modifiers.take_any({"cta", "gpu", "sys"});
+  const auto scope = lifter.modifiers.take_any({"cta", "cluster", "gpu", "sys"});
   if (!scope) lifter.refuse_unsupported("its scope is not supported");
   llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;
   if (*scope == "gpu") id = llvm::Intrinsic::nvvm_membar_gl;

@@ -110,11 +110,11 @@ void lift_cvta(InstructionLifter& lifter) {
 
 void lift_isspacep(InstructionLifter& lifter) {
   llvm::IRBuilder<>& ir = lifter.ir();
-  const auto space =
-      lifter.modifiers.take_any({"global", "shared", "shared::cta", "const", "local"});
+  const auto space = lifter.modifiers.take_any(
+      {"global", "shared", "shared::cta", "shared::cluster", "const", "local"});
   if (!space) lifter.refuse_unsupported("its state space is not supported");
   llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_isspacep_global;
-  if (*space == "shared" || *space == "shared::cta") id = llvm::Intrinsic::nvvm_isspacep_shared;
+  if (space->starts_with("shared")) id = llvm::Intrinsic::nvvm_isspacep_shared;
   if (*space == "const") id = llvm::Intrinsic::nvvm_isspacep_const;
   if (*space == "local") id = llvm::Intrinsic::nvvm_isspacep_local;
   llvm::Value* address = lifter.read(1, ScalarType::u64);

@@ -147,6 +147,48 @@ TEST_F(LaunchTest, ATrapFailsTheContextUntilItIsReset) {
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+TEST_F(LaunchTest, AfterAFaultEachCallOfTheContextReturnsIt) {
+  const CUdeviceptr before = device_array(std::vector<int>{1, 2});
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(launch(function("stop_if"), 1, 1, nullptr, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  testing::internal::GetCapturedStderr();
+  CUdeviceptr memory = 0;
+  void* host = nullptr;
+  size_t bytes = 0;
+  int value = 0;
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUfunction found = nullptr;
+  CUmodule loaded = nullptr;
+  const CUresult results[] = {
+      cuMemAlloc(&memory, 4),
+      cuMemFree(before),
+      cuMemAllocHost(&host, 4),
+      cuMemGetInfo(&bytes, &bytes),
+      cuMemcpyDtoH(&value, before, sizeof value),
+      cuMemcpyHtoDAsync(before, &value, sizeof value, nullptr),
+      cuMemsetD32(before, 0, 1),
+      cuStreamCreate(&stream, 0),
+      cuStreamQuery(nullptr),
+      cuStreamSynchronize(nullptr),
+      cuEventCreate(&event, 0),
+      cuModuleGetFunction(&found, module_, "nothing"),
+      cuModuleLoadData(&loaded, ".version 7.0\n.target sm_75\n.address_size 64\n"),
+      cuCtxSynchronize()};
+  for (size_t i = 0; i < std::size(results); ++i)
+    EXPECT_EQ(results[i], CUDA_ERROR_LAUNCH_FAILED) << "call " << i;
+  // What asks about the device and its contexts does not.
+  CUcontext current = nullptr;
+  CUdevice device = 1;
+  EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS);
+  EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+}
+
 TEST_F(LaunchTest, AttributesAreHonouredOrRefusedByName) {
   CUlaunchAttribute attribute = {};
   CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, nullptr, &attribute, 1};

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include "hostcuda/jit/run_kernel.hpp"
 
@@ -33,6 +34,34 @@ TEST(JitErrors, NamesAFunctionThatNobodyDefines) {
       "  ret;\n}\n");
   EXPECT_THAT(line, HasSubstr("elsewhere_defined"));
   EXPECT_THAT(line, HasSubstr("kernel k"));
+}
+
+// error_on_a_small_stack() is error_of() on a thread with 1 MiB.
+std::string error_on_a_small_stack(const std::string& text) {
+  std::string error;
+  auto work = [&] { error = error_of(text); };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_t{1} << 20U);
+  pthread_t thread = {};
+  const auto run = [](void* it) -> void* {
+    (*static_cast<decltype(work)*>(it))();
+    return nullptr;
+  };
+  EXPECT_EQ(pthread_create(&thread, &attributes, run, &work), 0);
+  EXPECT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+TEST(JitErrors, RefusesALongChainOfFunctions) {
+  std::string text = ".func f0() { ret; }\n";
+  for (int i = 1; i <= 20'000; ++i) {
+    text += ".func f" + std::to_string(i) + "() { call.uni f" + std::to_string(i - 1) +
+            ", (); ret; }\n";
+  }
+  text += ".visible .entry k() { call.uni f20000, (); ret; }\n";
+  EXPECT_THAT(error_on_a_small_stack(text), HasSubstr("more than 10000 calls to inline"));
 }
 
 TEST(JitErrors, TakesABarrierForTheWholeBlockByNumber) {

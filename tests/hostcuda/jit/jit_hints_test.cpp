@@ -104,5 +104,28 @@ TEST(JitHints, GenericAddressesTellTheirSpace) {
   EXPECT_EQ(memory[0], 9U);
 }
 
+TEST(JitClusters, OfOneBlockAreBlocks) {
+  // Each thread reads what its neighbour stored into its cluster's shared memory.
+  const std::string text =
+      ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry kernel(.param .u64 memory)\n"
+      ".explicitcluster .reqnctapercluster 1, 1, 1\n{\n.reg .b32 %r<20>;\n.reg .b64 %rd<9>;\n"
+      ".shared .align 16 .b8 pool[256];\nld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\n"
+      "mov.u32 %r1, %clusterid.x;\nmad.lo.u32 %r2, %r1, 64, %r0;\nmad.wide.u32 %rd1, %r2, 4, "
+      "%rd0;\n"
+      "mov.u32 %r3, pool;\nmapa.shared::cluster.u32 %r4, %r3, 0;\nmad.lo.u32 %r5, %r0, 4, %r4;\n"
+      "st.shared.u32 [%r5], %r2;\nbarrier.cluster.arrive.release.aligned;\n"
+      "barrier.cluster.wait.acquire.aligned;\nxor.b32 %r6, %r0, 33;\nmad.lo.u32 %r7, %r6, 4, %r4;\n"
+      "ld.shared.u32 %r8, [%r7];\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+      "getctarank.shared::cluster.u32 %r9, %r4;\nmov.u32 %r10, %cluster_ctaid.y;\n"
+      "mov.u32 %r11, %cluster_nctarank;\nmov.u32 %r12, %nclusterid.x;\nadd.u32 %r8, %r8, %r9;\n"
+      "add.u32 %r8, %r8, %r10;\nmul.lo.u32 %r11, %r11, %r12;\nmul.lo.u32 %r11, %r11, 1000;\n"
+      "add.u32 %r8, %r8, %r11;\nst.global.u32 [%rd1], %r8;\nret;\n}\n";
+  std::vector<uint32_t> memory(192);
+  Kernels kernels(compile_text(text));
+  kernels.run("kernel", {3}, {64}, 0, memory.data());
+  for (uint32_t i = 0; i < memory.size(); ++i)
+    ASSERT_EQ(memory[i], 3000 + (i ^ 33)) << i;
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda

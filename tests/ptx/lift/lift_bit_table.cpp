@@ -34,6 +34,8 @@ void add_logic(Sheet& sheet, const Width& width) {
   sheet.add("or" + two, [](uint64_t a, uint64_t b, uint64_t) { return a | b; });
   sheet.add("xor" + two, [](uint64_t a, uint64_t b, uint64_t) { return a ^ b; });
   sheet.add("not" + one, [](uint64_t a, uint64_t, uint64_t) { return ~a; });
+  sheet.add("cnot" + one,
+            [width](uint64_t a, uint64_t, uint64_t) { return (a & width.mask()) == 0 ? 1 : 0; });
   sheet.add("mov" + one, [](uint64_t a, uint64_t, uint64_t) { return a; });
   sheet.add("selp" + two + ", %p2",
             [](uint64_t a, uint64_t b, uint64_t c) { return c != 0 ? a : b; });

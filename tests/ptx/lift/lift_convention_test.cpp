@@ -186,5 +186,52 @@ TEST(LiftConvention, OnlyWhatTheKernelReachesIsLifted) {
   EXPECT_TRUE(print->getReturnType()->isIntegerTy(32));
 }
 
+TEST(LiftConvention, RegistersCostByUseAndNotByDeclaration) {
+  const HostKernel kernel(
+      unit(".visible .entry k(.param .u64 memory)\n{\n.reg .b64 %m;\n.reg .b32 %r<4000000000>;\n"
+           ".reg .b32 %y1<3>;\nld.param.u64 %m, [memory];\nmov.u32 %r3999999999, 5;\n"
+           "mov.u32 %r0, 6;\nmov.u32 %y12, 7;\n{ .reg .b32 %r<2>; mov.u32 %r0, 8; mov.u32 "
+           "%r7, 9; }\nst.global.u32 [%m], %r3999999999;\nst.global.u32 [%m+4], %r0;\n"
+           "st.global.u32 [%m+8], %y12;\nst.global.u32 [%m+12], %r7;\nret;\n}\n"),
+      "k");
+  ASSERT_TRUE(kernel.usable());
+  std::vector<uint64_t> memory(2);
+  kernel.run(memory);
+  EXPECT_EQ(memory, (std::vector<uint64_t>{6ULL << 32 | 5, 9ULL << 32 | 7}));
+}
+
+TEST(LiftConvention, ARangeHasNoOtherRegisters) {
+  llvm::LLVMContext context;
+  for (const char* name : {"%r5", "%r00", "%r", "%r4294967296", "%r00000000000000000000", "%r1x"}) {
+    const auto source =
+        parse(unit(std::string(".visible .entry k()\n{\n.reg .b32 %r<5>;\nmov.u32 ") + name +
+                   ", 1;\nret;\n}\n"));
+    EXPECT_FALSE(source && lift(context, *source, "k")) << name;
+  }
+}
+
+TEST(LiftConvention, MatricesMayBeVectorRegisters) {
+  llvm::LLVMContext context;
+  const std::string kernel =
+      ".visible .entry k(.param .u64 p)\n{\n.reg .v4 .b32 w;\n.reg .v2 .b32 v;\n"
+      ".reg .b32 %r<8>;\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n"
+      "ld.global.v4.b32 w, [%rd1];\nld.global.v2.b32 v, [%rd1+16];\n";
+  const std::string store = "st.global.v4.b32 [%rd1], w;\nst.global.v2.b32 [%rd1], v;\nret;\n}\n";
+  const auto vectors = lift_text(
+      context, unit(kernel +
+                    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 w, w, v, w;\n"
+                    "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 v, {w.x}, {w.y}, v;\n" +
+                    store));
+  const auto scalars = lift_text(
+      context,
+      unit(kernel +
+           "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {w.x, w.y, w.z, w.w}, "
+           "{w.x, w.y, w.z, w.w}, {v.x, v.y}, {w.x, w.y, w.z, w.w};\n"
+           "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {v.x, v.y}, {w.x}, {w.y}, {v.x, "
+           "v.y};\n" +
+           store));
+  EXPECT_EQ(text_of(*vectors->getFunction("k")), text_of(*scalars->getFunction("k")));
+}
+
 }  // namespace
 }  // namespace sluice::ptx::test

@@ -20,7 +20,7 @@ namespace {
 // The refused kernels and what their error must hold.
 const std::map<std::string, std::string>& refused() {
   static const std::map<std::string, std::string> kernels = {
-      {"modern_architecture", "directive '.explicitcluster' is not supported"},
+      {"modern_architecture", "directive '.reqnctapercluster' is not supported"},
       {"walk", "its third source, selector and second operation do not fit"},
   };
   return kernels;

@@ -204,5 +204,44 @@ TEST(LiftFlow, SpecialRegistersAndOrderedAccesses) {
   EXPECT_EQ(run(text, {0, 0, 0}), (std::vector<uint64_t>{thread, thread, host_thread_x}));
 }
 
+TEST(LiftStack, GivesMemoryUntilItIsRestored) {
+  // Two allocations that differ, the second at a multiple of 64; restoring gives the first again.
+  const std::string text = body(
+      "stacksave.u64 %rd1;\nalloca.u64 %rd2, 12;\nalloca.u64 %rd3, 8, 64;\n"
+      "st.local.u32 [%rd2+8], 5;\nst.local.u32 [%rd3], 6;\nld.local.u32 %r1, [%rd2+8];\n"
+      "ld.local.u32 %r2, [%rd3];\nand.b64 %rd4, %rd3, 63;\nstackrestore.u64 %rd1;\n"
+      "alloca.u64 %rd5, 4;\nsub.u64 %rd6, %rd5, %rd2;\nst.global.u32 [%m], %r1;\n"
+      "st.global.u32 [%m+4], %r2;\nst.global.u64 [%m+8], %rd4;\nst.global.u64 [%m+16], %rd6;\n"
+      "cvta.local.u64 %rd5, %rd5;\nst.u32 [%rd5], 9;\nld.u32 %r3, [%rd5];\n"
+      "st.global.u32 [%m+24], %r3;\nret;");
+  EXPECT_EQ(run(text, {1, 1, 1, 0}), (std::vector<uint64_t>{6ULL << 32 | 5, 0, 0, 9}));
+}
+
+TEST(LiftStack, IsTakenUnderAGuardAlone) {
+  const std::string text = body(
+      "ld.global.u64 %rd1, [%m];\nsetp.ne.u64 %p1, %rd1, 0;\nmov.u64 %rd3, 77;\n"
+      "stacksave.u64 %rd2;\n@%p1 alloca.u64 %rd3, 16;\nstacksave.u64 %rd4;\n"
+      "sub.u64 %rd5, %rd4, %rd2;\nst.global.u64 [%m+8], %rd5;\n"
+      "setp.eq.u64 %p2, %rd3, 77;\nselp.u64 %rd5, 1, 0, %p2;\nst.global.u64 [%m+16], %rd5;\nret;");
+  EXPECT_EQ(run(text, {1, 0, 0}), (std::vector<uint64_t>{1, 16, 0}));
+  EXPECT_EQ(run(text, {0, 9, 9}), (std::vector<uint64_t>{0, 0, 1}));
+}
+
+TEST(LiftStack, ComesBackWhenAFunctionReturns) {
+  // 100 calls of a function that takes 8 KiB: more than there is, were it kept.
+  const std::string function =
+      ".func (.param .u32 result) f(.param .u32 n)\n{\n.reg .u32 %r<4>;\n.reg .u64 %rd<4>;\n"
+      "ld.param.u32 %r1, [n];\ncvt.u64.u32 %rd2, %r1;\nalloca.u64 %rd1, 8192;\n"
+      "st.local.u32 [%rd1+8188], %r1;\nld.local.u32 %r2, [%rd1+8188];\n"
+      "st.param.u32 [result], %r2;\nret;\n}\n";
+  const std::string text = body(
+      "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nAGAIN:\n{ .param .u32 n; .param .u32 result;\n"
+      "st.param.u32 [n], %r1;\ncall (result), f, (n);\nld.param.u32 %r3, [result];\n}\n"
+      "add.u32 %r2, %r2, %r3;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 100;\n"
+      "@%p1 bra AGAIN;\nst.global.u32 [%m], %r2;\nret;",
+      function);
+  EXPECT_EQ(run(text, {0}), (std::vector<uint64_t>{4950}));
+}
+
 }  // namespace
 }  // namespace sluice::ptx::test

@@ -49,9 +49,9 @@ TEST(LiftRefusal, RoundingModesNotLiftedYet) {
 }
 
 TEST(LiftRefusal, NamesThatMeanNothing) {
-  EXPECT_EQ(refusal("mov.u32 %r1, %clusterid.x;", ErrorKind::unsupported),
-            "kernel k, PTX line 6: instruction 'mov.u32 %r1, %clusterid.x;' is not supported: "
-            "'%clusterid.x' is neither a declared register nor a supported special one");
+  EXPECT_EQ(refusal("mov.u32 %r1, %nothing.x;", ErrorKind::unsupported),
+            "kernel k, PTX line 6: instruction 'mov.u32 %r1, %nothing.x;' is not supported: "
+            "'%nothing.x' is neither a declared register nor a supported special one");
   EXPECT_EQ(refusal("bra NOWHERE;", ErrorKind::invalid_input),
             "kernel k, PTX line 6: instruction 'bra NOWHERE;' is not valid: there is no label "
             "'NOWHERE'");
@@ -73,6 +73,18 @@ TEST(LiftRefusal, WrongWidthsAndCounts) {
             "operands");
 }
 
+TEST(LiftRefusal, MoreLocalMemoryThanAThreadHas) {
+  EXPECT_EQ(refusal(".local .b8 l[524288];", ErrorKind::unsupported), "lifted");
+  const std::string message =
+      "kernel k, PTX line 6: variable 'm' takes more than the 512 KiB of "
+      "local memory that a thread has";
+  for (const char* bytes : {"524289", "9223372036854775807", "9223372036854775807][7"}) {
+    EXPECT_EQ(refusal(std::string(".local .b32 m[") + bytes + "];", ErrorKind::unsupported),
+              message);
+  }
+  EXPECT_EQ(refusal(".local .b8 l[524288]; .local .b8 m[1];", ErrorKind::unsupported), message);
+}
+
 TEST(LiftRefusal, MissingKernelsAndDirectives) {
   auto module =
       parse(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {ret;}\n");
@@ -83,12 +95,12 @@ TEST(LiftRefusal, MissingKernelsAndDirectives) {
   EXPECT_EQ(missing.error().line(), "the module has no kernel 'other'");
   auto cluster = parse(
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n.explicitcluster\n"
-      "{ret;}\n");
+      ".reqnctapercluster 1, 2, 1\n{ret;}\n");
   ASSERT_TRUE(cluster);
   auto refused = lift(context, *cluster, "k");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().line(),
-            "kernel k, PTX line 5: directive '.explicitcluster' is not supported");
+            "kernel k, PTX line 6: directive '.reqnctapercluster' is not supported");
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ const std::map<std::string, TestPlace>& tested_elsewhere() {
     put("ptx/lift/lift_integer_test.cpp", {"addc", "madc", "subc"});
     put("ptx/lift/lift_bits_test.cpp", {"bmsk", "szext"});
     put("ptx/lift/lift_float_test.cpp", {"cos", "ex2", "lg2", "rsqrt", "sin", "tanh", "testp"});
-    put("ptx/lift/lift_flow_test.cpp",
-        {"bra", "brx", "call", "exit", "ld", "st", "atom", "cvta", "red", "ret"});
+    put("ptx/lift/lift_flow_test.cpp", {"alloca", "bra", "brx", "call", "exit", "ld", "st",
+                                        "stackrestore", "stacksave", "atom", "cvta", "red", "ret"});
     put("ptx/lift/lift_video_test.cpp",
         {"vabsdiff", "vadd", "vavrg", "vmad", "vmax", "vmin", "vset", "vshl", "vshr", "vsub"});
     put("ptx/lift/lift_fns_test.cpp", {"fns"});
@@ -92,8 +92,8 @@ const std::map<std::string, TestPlace>& tested_elsewhere() {
     put("hostcuda/jit/jit_warp_matrix_test.cpp",
         {"cp", "ldmatrix", "mbarrier", "movmatrix", "stmatrix"});
     put("hostcuda/jit/jit_hints_test.cpp",
-        {"activemask", "applypriority", "createpolicy", "discard", "elect", "fence",
-         "griddepcontrol", "isspacep", "ldu", "membar", "nanosleep", "pmevent", "prefetch",
+        {"activemask", "applypriority", "createpolicy", "discard", "elect", "fence", "getctarank",
+         "griddepcontrol", "isspacep", "mapa", "ldu", "membar", "nanosleep", "pmevent", "prefetch",
          "prefetchu", "redux"});
     put("kernels/jit/jit_calls.cu", {"bar", "barrier"});
     put("hostcuda/cudart/programs/textures.cu", {"suq", "txq"});
