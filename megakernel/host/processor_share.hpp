@@ -12,9 +12,9 @@ struct ProcessorShare {
   int64_t ran = 0;
   int64_t waited = 0;
 
-  // is_crowded() holds where waiting was more than an eighth: on an idle machine a few hundredths
+  // is_contended() holds where waiting was more than an eighth: on an idle machine a few hundredths
   // are usual, and beside as many busy processes as there are processors it is a third.
-  bool is_crowded() const { return 8 * waited > ran + waited; }
+  bool is_contended() const { return 8 * waited > ran + waited; }
 };
 
 // share_of_threads() is that of all threads of a process, by the kernel's text of it in the folders
@@ -22,24 +22,24 @@ struct ProcessorShare {
 // takes some microseconds a thread, and leaves errno. Thread-safe.
 ProcessorShare share_of_threads(const std::string& tasks = "/proc/self/task");
 
-// CrowdWatch tells whether there is a crowd now. Not thread-safe.
-class CrowdWatch {
+// ContentionWatch tells whether there is contention for processors now. Not thread-safe.
+class ContentionWatch {
  public:
-  // is_crowded() takes the share since the program began, and looks at what is new in it, once that
-  // is enough to tell: a thread that has just got a processor keeps it for some milliseconds.
-  bool is_crowded(const ProcessorShare& share) {
+  // is_contended() takes the share since the program began, and looks at what is new in it, once
+  // that is enough to tell: a thread that has just got a processor keeps it for some milliseconds.
+  bool is_contended(const ProcessorShare& share) {
     const ProcessorShare fresh{share.ran - last_.ran, share.waited - last_.waited};
-    if (fresh.ran + fresh.waited < enough) return is_crowded_;
+    if (fresh.ran + fresh.waited < enough) return is_contended_;
     last_ = share;
-    return is_crowded_ = fresh.is_crowded();
+    return is_contended_ = fresh.is_contended();
   }
-  bool operator()() { return is_crowded(share_of_threads()); }
+  bool operator()() { return is_contended(share_of_threads()); }
 
  private:
   static constexpr int64_t enough = 10'000'000;  // nanoseconds: some time slices
 
   ProcessorShare last_;
-  bool is_crowded_ = false;
+  bool is_contended_ = false;
 };
 
 }  // namespace sluice::megakernel

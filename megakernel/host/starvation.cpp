@@ -18,8 +18,8 @@ constexpr Starvation::Duration measuring = std::chrono::milliseconds(2);
 
 }  // namespace
 
-Starvation::Starvation(std::function<Time()> now, std::function<bool()> is_crowded)
-    : now_(std::move(now)), is_crowded_(std::move(is_crowded)) {}
+Starvation::Starvation(std::function<Time()> now, std::function<bool()> is_contended)
+    : now_(std::move(now)), is_contended_(std::move(is_contended)) {}
 
 bool Starvation::goes_alone(const std::function<bool()>& has_short_launches) {
   if (!is_alone()) return false;
@@ -27,7 +27,7 @@ bool Starvation::goes_alone(const std::function<bool()>& has_short_launches) {
   const Time now = now_();
   if (now < alone_until_) return true;
   const bool is_first = alone_until_ == Time::min();
-  if (is_crowded_() && (is_first || has_short_launches())) {
+  if (is_contended_() && (is_first || has_short_launches())) {
     leave_alone(now, is_first ? measuring : first_alone);
     return true;
   }

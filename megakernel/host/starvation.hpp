@@ -21,9 +21,10 @@ class Starvation {
   using Duration = std::chrono::nanoseconds;
   using Time = std::chrono::steady_clock::time_point;
 
-  // `now` is the clock; `is_crowded` says whether the program has had to wait for processors since
-  // it was asked last, and is asked before the first window and at the end of each time alone.
-  Starvation(std::function<Time()> now, std::function<bool()> is_crowded);
+  // `now` is the clock; `is_contended` says whether the program has had to wait for processors
+  // since it was asked last, and is asked before the first window and at the end of each time
+  // alone.
+  Starvation(std::function<Time()> now, std::function<bool()> is_contended);
 
   // goes_alone() says whether the calling thread is to go on alone, and is asked by it before each
   // window and, while it is alone, before each task. `has_short_launches` says whether workers
@@ -44,8 +45,8 @@ class Starvation {
   void leave_alone(Time now, Duration time);
 
   const std::function<Time()> now_;
-  const std::function<bool()> is_crowded_;
-  std::atomic<bool> alone_{true};  // until it was asked whether there is a crowd
+  const std::function<bool()> is_contended_;
+  std::atomic<bool> alone_{true};  // until it was asked whether processors are contended
   std::mutex mutex_;               // guards what follows
   Duration level_{0};
   Time last_lost_;

@@ -50,7 +50,7 @@ void WindowWork::open(const Window& window, TaskTimes* times) {
 bool WindowWork::run(uint32_t worker, bool alone) {
   Ticket ticket{0, worker, times_ == nullptr ? nullptr : &times_->workers[worker]};
   // Reading a thread's processor time lets the kernel see that its time slice is over, which else
-  // it sees at its next tick, up to 4 ms later: who is alone in a crowd doesn't.
+  // it sees at its next tick, up to 4 ms later: who is alone under contention doesn't.
   if (starvation_ != nullptr && !alone) each_[worker].lost.begin(LostTime::now());
   for (;;) {
     if (starvation_ != nullptr && (alone ? !goes_alone() : starvation_->is_alone())) return false;

@@ -31,7 +31,7 @@ class ExecutorPool {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable given_back_;
-  megakernel::Starvation starvation_{std::chrono::steady_clock::now, megakernel::CrowdWatch()};
+  megakernel::Starvation starvation_{std::chrono::steady_clock::now, megakernel::ContentionWatch()};
   megakernel::HostExecutor main_;
   bool main_is_lent_ = false;
   std::vector<std::unique_ptr<megakernel::HostExecutor>> spare_;

@@ -271,7 +271,7 @@ TEST(HostExecutor, TheCallingThreadRunsWindowsAloneAfterWorkersStarved) {
   EXPECT_EQ(who_runs(executor, 2).size(), 2U);
 }
 
-TEST(HostExecutor, InACrowdTheCallingThreadRunsTheFirstWindowsAlone) {
+TEST(HostExecutor, UnderContentionTheCallingThreadRunsTheFirstWindowsAlone) {
   Starvation::Time now;
   Starvation starvation([&] { return now; }, [] { return true; });
   HostExecutor executor(2, &starvation);

@@ -124,9 +124,9 @@ TEST(RandomWindows, FourWorkersOfWhomThreeLeave) {
 TEST(RandomWindows, TwoWorkersOfWhomOneIsCalledLater) {
   for (uint32_t seed = 5; seed < 25; ++seed) {
     Starvation::Time now;
-    bool is_crowded = true;
+    bool is_contended = true;
     Starvation starvation([&] { return now += std::chrono::milliseconds(1); },
-                          [&] { return std::exchange(is_crowded, false); });
+                          [&] { return std::exchange(is_contended, false); });
     run_random_windows(2, 20, seed, &starvation);
   }
 }

@@ -33,13 +33,13 @@ class StarvationTest : public ::testing::Test {
   }
 
   Starvation::Time now{std::chrono::hours(1)};
-  bool is_crowded = false;
+  bool is_contended = false;
   bool has_short_launches = true;
   int asked = 0;
   Starvation starvation{[this] { return now; },
                         [this] {
                           ++asked;
-                          return is_crowded;
+                          return is_contended;
                         }};
 };
 
@@ -116,27 +116,27 @@ TEST_F(StarvationTest, IsNotMadeLongerByWhatIsLostInIt) {
 }
 
 // It may have long launches, so the others come as soon as that can be known.
-TEST_F(StarvationTest, IsBrieflyWhereTheProgramBeginsInACrowd) {
-  is_crowded = true;
+TEST_F(StarvationTest, IsBrieflyWhereTheProgramBeginsUnderContention) {
+  is_contended = true;
   has_short_launches = false;
   EXPECT_EQ(time_alone(), 2);
   EXPECT_FALSE(goes_alone());
 }
 
-TEST_F(StarvationTest, LastsWhileShortLaunchesMeetACrowd) {
-  is_crowded = true;
+TEST_F(StarvationTest, LastsWhileShortLaunchesMeetContention) {
+  is_contended = true;
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(goes_alone());
     now += milliseconds(1);
   }
-  is_crowded = false;
+  is_contended = false;
   EXPECT_LE(time_alone(), 20);
 }
 
-TEST_F(StarvationTest, EndsInACrowdWhereLaunchesAreLong) {
+TEST_F(StarvationTest, EndsUnderContentionWhereLaunchesAreLong) {
   goes_alone();
   starvation.starve();
-  is_crowded = true;
+  is_contended = true;
   has_short_launches = false;
   EXPECT_EQ(time_alone(), 20);
 }
@@ -180,19 +180,19 @@ TEST_F(ProcessorShareTest, LeavesOutThreadsOfWhichTheTextIsAnother) {
   EXPECT_EQ(share_of_threads("/no/such/folder").ran, 0);
 }
 
-TEST(ProcessorShare, IsCrowdedWhereThreadsWaitForAnEighthOfTheirTime) {
-  EXPECT_FALSE((ProcessorShare{0, 0}.is_crowded()));
-  EXPECT_FALSE((ProcessorShare{94, 6}.is_crowded()));
-  EXPECT_TRUE((ProcessorShare{80, 20}.is_crowded()));
+TEST(ProcessorShare, IsContendedWhereThreadsWaitForAnEighthOfTheirTime) {
+  EXPECT_FALSE((ProcessorShare{0, 0}.is_contended()));
+  EXPECT_FALSE((ProcessorShare{94, 6}.is_contended()));
+  EXPECT_TRUE((ProcessorShare{80, 20}.is_contended()));
 }
 
-TEST(CrowdWatch, LooksAtWhatIsNewOnceThatIsEnough) {
+TEST(ContentionWatch, LooksAtWhatIsNewOnceThatIsEnough) {
   constexpr int64_t millisecond = 1'000'000;
-  CrowdWatch watch;
-  EXPECT_FALSE(watch.is_crowded({2 * millisecond, 7 * millisecond}));
-  EXPECT_TRUE(watch.is_crowded({20 * millisecond, 20 * millisecond}));
-  EXPECT_TRUE(watch.is_crowded({25 * millisecond, 20 * millisecond}));
-  EXPECT_FALSE(watch.is_crowded({40 * millisecond, 20 * millisecond}));
+  ContentionWatch watch;
+  EXPECT_FALSE(watch.is_contended({2 * millisecond, 7 * millisecond}));
+  EXPECT_TRUE(watch.is_contended({20 * millisecond, 20 * millisecond}));
+  EXPECT_TRUE(watch.is_contended({25 * millisecond, 20 * millisecond}));
+  EXPECT_FALSE(watch.is_contended({40 * millisecond, 20 * millisecond}));
 }
 
 TEST(ProcessorShare, AskingLeavesErrno) {

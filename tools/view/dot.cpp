@@ -13,12 +13,14 @@ namespace {
 
 constexpr uint64_t most_block_edges = 20000;
 
-// quoted() is a string of DOT: within quotes only the quote and the backslash need one before them.
+// quoted() is a label of DOT: within quotes only the quote and the backslash need one before them,
+// and `&` begins an entity of HTML.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
     result += c;
+    if (c == '&') result += "amp;";
   }
   return result + "\"";
 }

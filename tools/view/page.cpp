@@ -152,11 +152,13 @@ void put(std::string& page, const std::string& mark, const std::string& text) {
   page.replace(page.find(mark), mark.size(), text);
 }
 
-// Within a script element nothing may look like its end.
-std::string for_script(std::string text) {
-  for (size_t place = text.find("</"); place != std::string::npos; place = text.find("</", place))
-    text.replace(place, 2, "<\\/");
-  return text;
+// Within a script element nothing may look like its end, nor like the beginning of a comment or of
+// another script, after which its end is none. JSON has `<` in strings alone.
+std::string for_script(const std::string& text) {
+  std::string escaped;
+  for (const char c : text)
+    c == '<' ? escaped += "\\u003c" : escaped += c;
+  return escaped;
 }
 
 }  // namespace
