@@ -31,6 +31,8 @@ typedef void (*SluiceBlockFunction)(const SluiceBlockLaunch* launch, uint32_t fi
 typedef struct SluiceBlockCode {
   SluiceBlockFunction function;
   uint64_t scratch_bytes; /* shared memory, static and dynamic, and values kept across barriers */
+  /* Not 0: a block may wait for what another one writes, so that blocks must run side by side. */
+  uint64_t waits_for_blocks;
 } SluiceBlockCode;
 
 /* SluiceAccessSink hears of every access that traced block code makes to memory outside its block,
@@ -63,9 +65,9 @@ typedef struct SluiceHostDeviceTable {
   int (*run_in_order)(void* stream, void (*function)(void* data), void* data);
 } SluiceHostDeviceTable;
 
-/* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a64 */
+/* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */
 #define SLUICE_HOST_DEVICE_TABLE_UUID \
-  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x64}
+  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x65}
 
 #ifdef __cplusplus
 }

@@ -40,6 +40,16 @@ enum class CodeVariant { plain, traced };
 // nobody.
 void set_access_sink(const SluiceAccessSink* sink);
 
+// WaitListener hears, again and again, that the block which its thread runs waits for what another
+// thread or block is to write.
+struct WaitListener {
+  void (*waits)(void* data) = nullptr;
+  void* data = nullptr;
+};
+// set_wait_listener() says who hears of it on the calling thread; null: nobody. It must live until
+// it is replaced.
+void set_wait_listener(const WaitListener* listener);
+
 // CompiledModule is one loaded PTX module: storage for its variables and, on demand, block code
 // for each (kernel, block size). Thread-safe.
 class CompiledModule {

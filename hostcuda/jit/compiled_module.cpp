@@ -10,6 +10,7 @@
 #include "base/digest.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
+#include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/module_storage.hpp"
@@ -90,7 +91,7 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
     error.where = fmt::format("kernel {}", kernel);
     return tl::unexpected(std::move(error));
   }
-  slot.code = SluiceBlockCode{*function, code->scratch_bytes};
+  slot.code = SluiceBlockCode{*function, code->scratch_bytes, code->waits_for_blocks};
   return {};
 }
 
@@ -98,9 +99,9 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
   const jit::CodeCache* cache = jit::CodeCache::of_this_process();
   const std::string key = cache != nullptr ? cache_key(context) : "";
   if (cache != nullptr) {
-    if (std::optional<jit::CachedCode> known = cache->load(key)) {
+    if (std::optional<KernelCode> known = cache->load(key)) {
       jit::count_loaded();
-      return KernelCode{std::move(known->object), std::move(known->symbol), known->scratch_bytes};
+      return std::move(*known);
     }
   }
   llvm::LLVMContext llvm_context;
@@ -109,9 +110,7 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
   Result<KernelCode> code = jit::compile_kernel(std::move(*lifted), context);
   if (!code) return tl::unexpected(code.error());
   jit::count_compiled();
-  if (cache != nullptr) {
-    cache->store(key, code->symbol, code->scratch_bytes, code->object->getBuffer());
-  }
+  if (cache != nullptr) cache->store(key, *code);
   return code;
 }
 
@@ -175,6 +174,10 @@ Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, cons
   Result<SluiceBlockCode> code = slot.code;
   if (code) code->scratch_bytes += dynamic_shared_bytes;
   return code;
+}
+
+void set_wait_listener(const WaitListener* listener) {
+  jit::set_wait_listener_of_thread(listener);
 }
 
 void set_access_sink(const SluiceAccessSink* sink) {

@@ -23,7 +23,9 @@ const BlockCode& CodeRegistry::block_code(Function& function, const LaunchCall& 
   const Result<SluiceBlockCode> code =
       traced_ ? device_.traced_block_code(call.function, call.block, call.dynamic_shared_bytes)
               : device_.block_code(call.function, call.block, call.dynamic_shared_bytes);
-  if (code) {
+  if (code && code->waits_for_blocks != 0) {
+    fresh.failure = "its blocks may wait for each other";
+  } else if (code) {
     fresh.code = *code;
   } else {
     fresh.failure = code.error().line();

@@ -12,6 +12,7 @@
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/stream/resident_blocks.hpp"
+#include "hostcuda/driver/stream/waiting_blocks.hpp"
 #include "hostcuda/jit/texture/texture.hpp"
 
 namespace sluice::hostcuda {
@@ -38,12 +39,14 @@ class ParameterBlock {
 
 class LaunchOperation final : public Operation {
  public:
+  // `most_resident` blocks of that size run at once where they wait for each other.
   LaunchOperation(std::shared_ptr<Kernel> kernel, const SluiceBlockCode& code,
-                  const LaunchRequest& request)
+                  const LaunchRequest& request, uint64_t most_resident)
       : kernel_(std::move(kernel)),
         code_(code),
         parameters_(kernel_->facts().parameter_bytes),
         blocks_(request.grid.count()),
+        most_resident_(std::min(most_resident, blocks_)),
         block_(request.block),
         is_cooperative_(request.cooperative) {
     for (const KernelFacts::Parameter& parameter : kernel_->facts().parameters) {
@@ -79,7 +82,7 @@ class LaunchOperation final : public Operation {
                    blocks_);
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       }
-    } else if (!pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds())) {
+    } else if (!run_blocks(pool)) {
       log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
                  kernel_->name(), code_.scratch_bytes, pool.workers());
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -95,11 +98,20 @@ class LaunchOperation final : public Operation {
   }
 
  private:
+  bool run_blocks(BlockPool& pool) const {
+    if (code_.waits_for_blocks == 0 || blocks_ == 1) {
+      return pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds());
+    }
+    return run_waiting(code_, launch_, static_cast<uint32_t>(blocks_),
+                       static_cast<uint32_t>(most_resident_), pool.workers());
+  }
+
   std::shared_ptr<Kernel> kernel_;
   SluiceBlockCode code_;
   ParameterBlock parameters_;
   SluiceBlockLaunch launch_ = {};
   uint64_t blocks_;
+  uint64_t most_resident_;
   Dim3 block_;
   bool is_cooperative_;
   std::vector<void*> pointers_;  // to each parameter
@@ -172,17 +184,17 @@ CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperati
   if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
   if (const CUresult result = check_shape(*kernel, request); result != CUDA_SUCCESS) return result;
-  if (request.cooperative &&
-      request.grid.count() >
-          uint64_t{kernel->active_blocks(static_cast<unsigned>(request.block.count()),
-                                         request.dynamic_shared_bytes)} *
-              driver.properties.processors) {
+  const uint64_t most_resident =
+      uint64_t{kernel->active_blocks(static_cast<unsigned>(request.block.count()),
+                                     request.dynamic_shared_bytes)} *
+      driver.properties.processors;
+  if (request.cooperative && request.grid.count() > most_resident) {
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   }
   SluiceBlockCode code;
   const CUresult compiled = kernel->block_code(request.block, request.dynamic_shared_bytes, &code);
   if (compiled != CUDA_SUCCESS) return compiled;
-  auto made = std::make_shared<LaunchOperation>(kernel, code, request);
+  auto made = std::make_shared<LaunchOperation>(kernel, code, request, most_resident);
   const CUresult copied = copy_parameters(kernel->facts(), request, made->parameters());
   if (copied == CUDA_SUCCESS) *operation = std::move(made);
   return copied;

@@ -10,6 +10,7 @@
 #include "hostcuda/jit/convergence/warp_meetings.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
+#include "hostcuda/jit/waits/wait_calls.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -101,7 +102,9 @@ Cut cut_with_lockstep(ThreadFunction& thread, const KernelContext& context) {
 BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
                           ExchangePlan& layout) {
   drop_lifetimes(*thread.function);
+  bool waits_for_blocks = false;
   if (context.kernel != SLUICE_MEGAKERNEL_NAME) {
+    waits_for_blocks = insert_waits(*thread.function, context);
     insert_warp_meetings(*thread.function, context.block);
   }
   auto [regions, plan, uniformity] = cut_with_lockstep(thread, context);
@@ -126,8 +129,10 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
 
   BodyFrame frame(thread, context);
   layout = reserve_exchange(frame, regions.points, !plan.structured);
-  return plan.structured ? emit_structured(frame, regions, layout)
-                         : emit_states(frame, regions, layout);
+  BlockBody body = plan.structured ? emit_structured(frame, regions, layout)
+                                   : emit_states(frame, regions, layout);
+  body.waits_for_blocks = waits_for_blocks;
+  return body;
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -20,6 +20,7 @@ struct BlockBody {
   uint64_t private_bytes = 0;          // of `memory`
   uint64_t bytes_below_shared = 0;     // that must precede `shared`
   bool merges_rows = false;            // runs neighbouring blocks at once
+  bool waits_for_blocks = false;       // insert_waits()
 };
 
 // KernelRegions is a thread function ready to be emitted.

@@ -27,6 +27,13 @@ void call(const char* name, Instruction& before) {
   ir.CreateCall(callee);
 }
 
+bool yields(const BasicBlock& block) {
+  return any_of(block, [](const Instruction& instruction) {
+    auto* call = dyn_cast<CallInst>(&instruction);
+    return call && is_yield(*call);
+  });
+}
+
 // Whether a loop goes on for as long as memory says so that others may write meanwhile.
 bool waits_for_others(const Loop& loop) {
   std::vector<const Instruction*> pending;
@@ -77,8 +84,9 @@ void insert(MeetingPlaces& meetings, const std::set<Instruction*>& places) {
   for (const Loop* loop : waiting) {
     SmallVector<BasicBlock*, 4> latches;
     loop->getLoopLatches(latches);
-    for (BasicBlock* latch : latches)
-      call(ptx::mbarrier_call::yield, *latch->getTerminator());
+    for (BasicBlock* latch : latches) {
+      if (!yields(*latch)) call(ptx::mbarrier_call::yield, *latch->getTerminator());
+    }
   }
 }
 

@@ -16,7 +16,6 @@
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/lowering/special_registers.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
-#include "hostcuda/jit/lowering/waiting_blocks.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -200,7 +199,6 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
   for (CallInst* end : ends_of_thread)
     end_thread(*end, context);
   removeUnreachableBlocks(function);
-  let_others_run(function);
   return {};
 }
 

@@ -21,11 +21,12 @@ std::atomic<uint64_t> loaded{0};
 std::atomic<uint64_t> compiled{0};
 
 struct Header {
-  std::array<char, 8> magic = {'s', 'l', 'u', 'i', 'c', 'e', 'o', '1'};
+  std::array<char, 8> magic = {'s', 'l', 'u', 'i', 'c', 'e', 'o', '2'};
   uint64_t key_bytes = 0;
   uint64_t symbol_bytes = 0;
   uint64_t object_bytes = 0;
   uint64_t scratch_bytes = 0;
+  uint64_t waits_for_blocks = 0;
   uint64_t checksum = 0;  // of all else: the header with 0 here, then the three parts
 };
 
@@ -50,7 +51,7 @@ const CodeCache* CodeCache::of_this_process() {
   return cache;
 }
 
-std::optional<CachedCode> CodeCache::load(const std::string& key) const {
+std::optional<KernelCode> CodeCache::load(const std::string& key) const {
   const std::optional<std::string> bytes = folder_.load(digest(key));
   Header header;
   if (!bytes || bytes->size() < sizeof header) return std::nullopt;
@@ -67,23 +68,25 @@ std::optional<CachedCode> CodeCache::load(const std::string& key) const {
   llvm::StringRef rest = llvm::StringRef(*bytes).drop_front(sizeof header);
   if (rest.take_front(header.key_bytes) != key) return std::nullopt;
   rest = rest.drop_front(header.key_bytes);
-  CachedCode code;
+  KernelCode code;
   code.symbol = rest.take_front(header.symbol_bytes).str();
   code.object =
       llvm::MemoryBuffer::getMemBufferCopy(rest.drop_front(header.symbol_bytes), "sluice-kernel");
   code.scratch_bytes = header.scratch_bytes;
+  code.waits_for_blocks = header.waits_for_blocks != 0;
   return code;
 }
 
-void CodeCache::store(const std::string& key, const std::string& symbol, uint64_t scratch_bytes,
-                      llvm::StringRef object) const {
+void CodeCache::store(const std::string& key, const KernelCode& code) const {
+  const llvm::StringRef object = code.object->getBuffer();
   Header header;
   header.key_bytes = key.size();
-  header.symbol_bytes = symbol.size();
+  header.symbol_bytes = code.symbol.size();
   header.object_bytes = object.size();
-  header.scratch_bytes = scratch_bytes;
+  header.scratch_bytes = code.scratch_bytes;
+  header.waits_for_blocks = code.waits_for_blocks;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes.append(key).append(symbol).append(object.data(), object.size());
+  bytes.append(key).append(code.symbol).append(object.data(), object.size());
   header.checksum = checksum_of(bytes);
   std::memcpy(bytes.data(), &header, sizeof header);
   folder_.store(digest(key), bytes);

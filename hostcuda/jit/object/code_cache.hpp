@@ -2,22 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include <llvm/Support/MemoryBuffer.h>
-
 #include "base/cache_folder.hpp"
+#include "hostcuda/jit/object/kernel_code.hpp"
 
 namespace sluice::hostcuda::jit {
-
-// CachedCode is an object file and what KernelCode says of it.
-struct CachedCode {
-  std::unique_ptr<llvm::MemoryBuffer> object;
-  std::string symbol;
-  uint64_t scratch_bytes = 0;
-};
 
 // CodeCache is a folder with one file for each key. A key says all that the code depends on; a file
 // holds its key, so that no mistaken identity goes unseen, and a checksum; one that is damaged, of
@@ -32,11 +23,10 @@ class CodeCache {
   // folder and none can be made.
   static const CodeCache* of_this_process();
 
-  std::optional<CachedCode> load(const std::string& key) const;
+  std::optional<KernelCode> load(const std::string& key) const;
   // store() also drops the files that were used least recently once all of them exceed
   // `most_bytes`.
-  void store(const std::string& key, const std::string& symbol, uint64_t scratch_bytes,
-             llvm::StringRef object) const;
+  void store(const std::string& key, const KernelCode& code) const;
 
   static constexpr uint64_t most_bytes = uint64_t{256} << 20;
 

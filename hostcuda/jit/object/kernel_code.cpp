@@ -80,6 +80,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
                             context.block.z);
   emit_block_function(body, shared_offset, code.symbol);
   code.scratch_bytes = shared_offset + thread->static_shared_bytes;
+  code.waits_for_blocks = body.waits_for_blocks;
   drop_thread_function(*module, thread->function);
   if (Status status = verify(*module, "region splitting"); !status) {
     return at_kernel(status.error());

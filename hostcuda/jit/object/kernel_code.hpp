@@ -16,8 +16,9 @@ namespace sluice::hostcuda::jit {
 // KernelCode is compiled, not yet linked.
 struct KernelCode {
   std::unique_ptr<llvm::MemoryBuffer> object;
-  std::string symbol;          // a SluiceBlockFunction
-  uint64_t scratch_bytes = 0;  // without dynamic shared memory, which comes last
+  std::string symbol;             // a SluiceBlockFunction
+  uint64_t scratch_bytes = 0;     // without dynamic shared memory, which comes last
+  bool waits_for_blocks = false;  // insert_waits()
 };
 
 // compile_kernel() compiles a lifted module (conventions in ptx/lift.hpp), which it consumes.

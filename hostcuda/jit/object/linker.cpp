@@ -11,6 +11,7 @@
 #include "hostcuda/jit/library/device_library.hpp"
 #include "hostcuda/jit/library/directed_double.hpp"
 #include "hostcuda/jit/library/fault_guard.hpp"
+#include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 
@@ -41,6 +42,8 @@ StringMap<orc::ExecutorAddr> make_runtime_symbols() {
   add(guarded_symbol, &sluice_jit_run_guarded);
   add(trace_symbol, &sluice_jit_trace);
   add(arrive_symbol, &sluice_jit_arrive);
+  add(wait_end_symbol, &sluice_jit_wait_end);
+  add(wait_turn_symbol, &sluice_jit_wait_turn);
   for (const DeviceFunction& function : device_functions()) {
     add(function.symbol, function.address);
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/warp/exchange_view.hpp"
 #include "hostcuda/jit/warp/matrix_operations.hpp"
 #include "hostcuda/jit/warp/meetings.hpp"
@@ -223,10 +224,11 @@ extern "C" void sluice_jit_exchange(const ExchangeLayout* layout, uint32_t point
 extern "C" uint32_t sluice_jit_advance(const ExchangeLayout* layout, unsigned char* memory) {
   const ExchangeView view(*layout, memory);
   if (release_warps(*layout, view, memory, Release::complete) ||
-      release_barrier(*layout, view, false) ||
-      release_warps(*layout, view, memory, Release::yielding)) {
+      release_barrier(*layout, view, false)) {
+    sluice_jit_wait_end();
     return 1;
   }
+  if (release_warps(*layout, view, memory, Release::yielding)) return 1;
   // Whoever is left waits for threads that will never come.
   const bool released =
       release_warps(*layout, view, memory, Release::forced) || release_barrier(*layout, view, true);

@@ -132,10 +132,13 @@ struct ExchangeLayout {
 };
 
 // WarpTries is how often the lanes of a warp that may wait for others have been let on and come
-// back to where they were, while others were at a meeting ahead of them.
+// back to where they were, by way of other places perhaps, while others were at a meeting ahead of
+// them.
 struct WarpTries {
-  uint64_t states = 0;  // a digest
-  uint64_t count = 0;
+  uint64_t states = 0;    // where they were: a digest
+  uint32_t count = 0;     // of returns
+  uint16_t rounds = 0;    // since they were there
+  uint16_t patience = 0;  // rounds after which another place is looked for
 };
 
 // ExchangePlan is the same while the code is made.

@@ -42,7 +42,13 @@ void count_try(const ExchangeLayout& layout, const ExchangeView& view, uint32_t 
   for (uint32_t lane = 0; lane < std::min(warp_size, layout.threads - first); ++lane)
     digest = (digest ^ static_cast<uint32_t>(view.state[first + lane])) * 0x9E3779B97F4A7C15U;
   WarpTries& tries = view.tries[first / warp_size];
-  tries = {digest, tries.states == digest ? tries.count + 1 : 0};
+  if (tries.states == digest) {
+    ++tries.count;
+    tries.rounds = 0;
+  } else if (++tries.rounds > tries.patience) {
+    // Lanes that go round by several places are seen to once this is as long as their way.
+    tries = {digest, 0, 0, static_cast<uint16_t>(std::min(2 * tries.patience + 1, 255))};
+  }
 }
 
 }  // namespace sluice::hostcuda::jit

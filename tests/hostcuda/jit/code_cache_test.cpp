@@ -129,13 +129,18 @@ TEST_F(CodeCacheTest, FilesThatOthersMayWriteAreNotRun) {
   EXPECT_EQ(jit::code_counts().compiled, before.compiled + 1);
 }
 
+jit::KernelCode code_of(const std::string& object, bool waits_for_blocks) {
+  return {llvm::MemoryBuffer::getMemBufferCopy(object), "symbol", 12, waits_for_blocks};
+}
+
 TEST_F(CodeCacheTest, KeysDecide) {
   const jit::CodeCache cache(folder());
-  cache.store("key a", "symbol", 12, "object");
-  const std::optional<jit::CachedCode> found = cache.load("key a");
+  cache.store("key a", code_of("object", true));
+  const std::optional<jit::KernelCode> found = cache.load("key a");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->symbol, "symbol");
   EXPECT_EQ(found->scratch_bytes, 12u);
+  EXPECT_TRUE(found->waits_for_blocks);
   EXPECT_EQ(found->object->getBuffer(), "object");
   EXPECT_FALSE(cache.load("key b"));
   // Another key's file under this key's name, as after a collision.
@@ -153,13 +158,13 @@ TEST_F(CodeCacheTest, ProcessesSideBySideNeverSeeHalfAFile) {
     const pid_t child = fork();
     if (child == 0) {
       for (int i = 0; i < 50; ++i)
-        cache.store("shared", "symbol", 1, content);
+        cache.store("shared", code_of(content, false));
       _exit(0);
     }
     writers.push_back(child);
   }
   for (int i = 0; i < 100; ++i) {
-    if (const std::optional<jit::CachedCode> found = cache.load("shared")) {
+    if (const std::optional<jit::KernelCode> found = cache.load("shared")) {
       ASSERT_EQ(found->object->getBuffer(), content);
     }
   }
