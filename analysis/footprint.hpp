@@ -1,5 +1,5 @@
 // A footprint: which bytes of each pointer argument every block of a launch reads and writes.
-// Plain values and text, so that `dro` and the journal need neither LLVM nor an isl context of
+// Plain values, so that `dro` and the journal need neither LLVM nor an isl context of
 // the analysis.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "relation/relation.hpp"
 
 namespace sluice::analysis {
 
@@ -49,20 +50,19 @@ enum class Precision {
 };
 
 // Symbol is a number of a launch's shape that relations name instead of writing it out, so that
-// launches which differ in it alone share their text.
+// launches which differ in it alone share their relations.
 struct Symbol {
   std::string name;
   int64_t value = 0;
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-// Access is one kind of access through one pointer argument. `relation` is an isl map in isl's
-// text form from blocks to byte offsets relative to the argument's value (may be negative):
-//   { B[x, y, z] -> A[o] : ... }
-// over 0 <= x < grid.x and so on, without parameters other than the footprint's symbols. It is
-// empty text where there is no such access, and ignored where precision is whole_buffer.
+// Access is one kind of access through one pointer argument. `relation` goes from blocks to byte
+// offsets relative to the argument's value (may be negative), over 0 <= x < grid.x and so on; its
+// parameters are the footprint's symbols. It is empty where there is no such access, and ignored
+// where precision is whole_buffer.
 struct Access {
-  std::string relation;
+  Relation relation;
   Precision precision = Precision::exact;
   std::string reason;  // for people, where it is not exact: which instruction, at which PTX line
 
@@ -82,7 +82,7 @@ struct ArgumentFootprint {
 struct Footprint {
   std::string kernel;
   LaunchShape shape;
-  std::vector<Symbol> symbols;               // the relations' parameters
+  std::vector<Symbol> symbols;               // the relations' parameters, in order
   std::vector<ArgumentFootprint> arguments;  // one for each pointer slot, in order
   // Where this is set, the kernel may touch any buffer (or talks across blocks), and the launch
   // as a whole orders after all before it and before all after it. A sentence for people.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "relation/range.hpp"
 
 namespace sluice::dro {
 
@@ -21,13 +22,6 @@ using FootprintId = uint32_t;
 using InternedId = uint32_t;
 using DroId = uint32_t;
 using EdgeTableId = uint32_t;
-
-// ByteRange is a range of bytes of one buffer, `last` included.
-struct ByteRange {
-  int64_t first = 0;
-  int64_t last = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
 
 // Rule is how writes retire earlier accesses.
 enum class Rule {

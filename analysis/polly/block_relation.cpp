@@ -9,6 +9,7 @@
 
 #include "analysis/polly/translate_folding.hpp"
 #include "base/assert.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -22,35 +23,6 @@ constexpr unsigned long check_budget = 16'000;
 constexpr unsigned long hard_budget = 16'000;
 
 thread_local OperationBudget* current_budget = nullptr;
-
-std::string taken(char* text) {
-  std::string result = text != nullptr ? text : "";
-  std::free(text);
-  return result;
-}
-
-// piecewise_text() is { piece; piece ... } with the parameters before it.
-std::string piecewise_text(const isl::map& map) {
-  std::string all;
-  map.foreach_basic_map([&](const isl::basic_map& piece) {
-    const std::string text = taken(isl_basic_map_to_str(piece.get()));
-    all =
-        all.empty() ? text : all.substr(0, all.size() - 2) + ";" + text.substr(text.find('{') + 1);
-    return isl::stat::ok();
-  });
-  return all;
-}
-
-// text_of() prints outside the budget, since isl's printer does not survive its end. It looks for
-// what the pieces have in common, which where isl finds the numbers hard is left out.
-std::string text_of(const isl::map& map, bool is_hard) {
-  isl_ctx* context = map.ctx().get();
-  const unsigned long most = isl_ctx_get_max_operations(context);
-  isl_ctx_set_max_operations(context, 0);
-  std::string text = is_hard ? piecewise_text(map) : taken(isl_map_to_str(map.get()));
-  isl_ctx_set_max_operations(context, most);
-  return text;
-}
 
 // Union collects the touches of one kind through one slot.
 struct Union {
@@ -70,8 +42,8 @@ struct Union {
     relation = relation.is_null() ? bytes : relation.unite(bytes);
     over_budget = over_budget || relation.is_null();
   }
-  // finish() is nothing where the budget was spent.
-  std::optional<Access> finish() {
+  // finish() is nothing where the budget was spent, or numbers pass 64 bits.
+  std::optional<Access> finish(std::span<const std::string> symbols) {
     Access access{{}, precision, reason};
     if (precision == Precision::whole_buffer) return access;
     if (over_budget) return std::nullopt;
@@ -80,8 +52,9 @@ struct Union {
     const isl_bool empty = isl_map_is_empty(relation.get());
     if (empty == isl_bool_error) return std::nullopt;
     if (empty == isl_bool_true) return Access{};
-    access.relation = text_of(relation, current_budget != nullptr && current_budget->is_hard());
-    if (access.relation.empty()) return std::nullopt;
+    auto rows = rows_of(relation, symbols);
+    if (!rows) return std::nullopt;
+    access.relation = std::move(*rows);
     return access;
   }
 };
@@ -142,7 +115,11 @@ isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
 }
 
 std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
-                                                       const std::vector<PlacedTouch>& touches) {
+                                                       const std::vector<PlacedTouch>& touches,
+                                                       const ShapeFamily& family) {
+  std::vector<std::string> symbols;
+  for (const SymbolicNumber& symbol : family.symbols)
+    symbols.push_back(symbol_name(symbol.number));
   std::vector<ArgumentAccesses> arguments(form.signature.pointers.size());
   for (const PlacedTouch& placed : touches) {
     const Touch& touch = form.touches[placed.touch];
@@ -150,9 +127,9 @@ std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
   }
   std::vector<ArgumentFootprint> footprints;
   for (ArgumentAccesses& argument : arguments) {
-    auto reads = argument.reads.finish();
-    auto may_writes = argument.may_writes.finish();
-    auto must_writes = argument.must_writes.finish();
+    auto reads = argument.reads.finish(symbols);
+    auto may_writes = argument.may_writes.finish(symbols);
+    auto must_writes = argument.must_writes.finish(symbols);
     if (!reads || !may_writes || !must_writes) return std::nullopt;
     footprints.push_back({std::move(*reads), std::move(*may_writes), std::move(*must_writes)});
   }

@@ -34,9 +34,10 @@ isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
                       const std::vector<ByteSpan>& spans, const ShapeFamily& family);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
-// does not suffice; the caller then widens.
+// or 64 bits do not suffice; the caller then widens.
 std::optional<std::vector<ArgumentFootprint>> assemble(const AccessForm& form,
-                                                       const std::vector<PlacedTouch>& touches);
+                                                       const std::vector<PlacedTouch>& touches,
+                                                       const ShapeFamily& family);
 
 inline isl_size pieces_of(const isl::set& set) {
   return isl_set_n_basic_set(set.get());
@@ -68,8 +69,6 @@ class OperationBudget {
   explicit OperationBudget(isl::ctx context);
   ~OperationBudget();
   friend bool holds_within_budget(isl::ctx context, const std::function<bool()>& check);
-  // is_hard() is true after a check that took too long.
-  bool is_hard() const { return is_hard_; }
   OperationBudget(const OperationBudget&) = delete;
   OperationBudget& operator=(const OperationBudget&) = delete;
 
@@ -77,7 +76,7 @@ class OperationBudget {
   void allow(unsigned long operations);
 
   isl::ctx context_;
-  bool is_hard_ = false;
+  bool is_hard_ = false;  // a check took too long
 };
 
 }  // namespace sluice::analysis

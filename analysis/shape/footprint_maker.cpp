@@ -40,7 +40,7 @@ std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& 
     log::debug("{}: no exact footprint, since an access {}", form.signature.kernel, refusal);
     return std::nullopt;
   }
-  return assemble(form, placed.touches);
+  return assemble(form, placed.touches, family);
 }
 
 std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
@@ -51,11 +51,11 @@ std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const S
                                          passes.scalar_evolution(*kernel.function), refusal);
   {
     const OperationBudget budget(context.get());
-    if (auto arguments = assemble(form, placed.touches)) return *arguments;
+    if (auto arguments = assemble(form, placed.touches, family)) return *arguments;
   }
   for (PlacedTouch& touch : placed.touches)
     touch.bytes = isl::map();
-  return assemble(form, placed.touches).value();
+  return assemble(form, placed.touches, family).value();
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "analysis/shape/symbolic_footprint.hpp"
 
-#include <cstdlib>
 #include <memory>
 
 #include <isl/ctx.h>
@@ -10,6 +9,7 @@
 
 #include "analysis/polly/block_relation.hpp"
 #include "base/assert.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -28,7 +28,7 @@ isl_ctx* new_context() {
 
 isl::map parsed(isl_ctx* context, const Access& access) {
   if (access.relation.empty()) return {};
-  const isl::map relation(isl::ctx(context), access.relation);
+  const isl::map relation = map_of(isl::ctx(context), access.relation);
   SLUICE_ASSERT(!relation.is_null());
   return relation;
 }
@@ -36,23 +36,15 @@ isl::map parsed(isl_ctx* context, const Access& access) {
 Access closed(const Access& access, const std::vector<Symbol>& symbols, isl_ctx* context) {
   if (access.relation.empty()) return access;
   isl_map* map = parsed(context, access).release();
-  for (const Symbol& symbol : symbols) {
-    const isl::id name = isl::manage(isl_id_alloc(context, symbol.name.c_str(), nullptr));
-    const int position = isl_map_find_dim_by_id(map, isl_dim_param, name.get());
-    if (position < 0) continue;
-    map = isl_map_fix_val(map, isl_dim_param, unsigned(position),
-                          isl_val_int_from_si(context, symbol.value));
-  }
-  map = isl_map_project_out(map, isl_dim_param, 0, unsigned(isl_map_dim(map, isl_dim_param)));
+  for (unsigned i = 0; i < access.relation.parameters; ++i)
+    map = isl_map_fix_val(map, isl_dim_param, i, isl_val_int_from_si(context, symbols[i].value));
+  map = isl_map_project_out(map, isl_dim_param, 0, access.relation.parameters);
   const isl::map fixed = coalesced(isl::manage(map));
   SLUICE_ASSERT(!fixed.is_null());
   if (fixed.is_empty().is_true()) return {};
-  Access result{{}, access.precision, access.reason};
-  char* text = isl_map_to_str(fixed.get());
-  SLUICE_ASSERT(text != nullptr);
-  result.relation = text;
-  std::free(text);
-  return result;
+  auto rows = rows_of(fixed);
+  SLUICE_ASSERT(rows.has_value());
+  return {std::move(*rows), access.precision, access.reason};
 }
 
 bool says_as_much(const Access& a, const Access& b) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "dro/relations/access_loops.hpp"
-#include "dro/relations/byte_intervals.hpp"
+#include "relation/access_loops.hpp"
+#include "relation/byte_intervals.hpp"
 
 namespace sluice::dro {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dro/edges/edge_table.hpp"
-#include "dro/relations/access_loops.hpp"
-#include "dro/relations/byte_intervals.hpp"
+#include "relation/access_loops.hpp"
+#include "relation/byte_intervals.hpp"
 
 namespace sluice::dro {
 

@@ -7,8 +7,8 @@
 
 #include "dro/declared_hash.hpp"
 #include "dro/edges/edge_table.hpp"
-#include "dro/relations/relations.hpp"
 #include "dro/types.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro {
 

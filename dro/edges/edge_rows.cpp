@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dro/relations/loop_program.hpp"
+#include "relation/loop_program.hpp"
 
 namespace sluice::dro {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "dro/edges/edge_table.hpp"
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro {
 

@@ -1,87 +1,55 @@
 #include "dro/launches/access_template.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
 #include <isl/map.h>
+
+#include "dro/boxes/relation_boxes.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::dro {
 
-Result<std::shared_ptr<AccessTemplate>> AccessTemplate::read(
-    const IslContext& context, const std::string& text, std::span<const analysis::Symbol> symbols) {
+Result<std::shared_ptr<AccessTemplate>> AccessTemplate::make(const IslContext& context,
+                                                             const Relation& rows,
+                                                             size_t most_parameters) {
+  if (!rows.is_whole()) return invalid_input("the rows of a relation have not all their columns");
+  if (rows.parameters > most_parameters) {
+    return invalid_input("the footprint gives no value for a parameter of a relation");
+  }
   auto made = std::make_shared<AccessTemplate>();
   made->context_ = &context;
-  made->text_ = text;
-  if (const std::optional<RelationText> parsed = parse_relation(text)) {
-    made->boxes_of_text_ = BoxTemplate::make(*parsed);
-    return made;
-  }
-  Result<isl::map> access = read_access(context, text);
-  if (!access) return tl::unexpected(access.error());
-  const int parameters = isl_map_dim(access->get(), isl_dim_param);
-  for (int i = 0; i < parameters; ++i) {
-    const char* name = isl_map_get_dim_name(access->get(), isl_dim_param, static_cast<unsigned>(i));
-    const auto symbol = std::find_if(
-        symbols.begin(), symbols.end(),
-        [&](const analysis::Symbol& each) { return name != nullptr && each.name == name; });
-    if (symbol == symbols.end()) {
-      return invalid_input(fmt::format("the footprint gives no value for {}: {}",
-                                       name == nullptr ? "?" : name, text));
-    }
-    made->symbol_of_.push_back(static_cast<size_t>(symbol - symbols.begin()));
-  }
-  made->relation_ = std::move(*access);
+  made->rows_ = rows;
   return made;
 }
 
 const isl::map& AccessTemplate::relation() const {
-  if (!relation_) {
-    const Result<isl::map> access = read_access(*context_, text_);
-    relation_ = access ? *access : isl::map();
-  }
+  if (!relation_) relation_ = coalesced(map_of(context_->get(), rows_));
   return *relation_;
 }
 
-Result<isl::map> AccessTemplate::at(std::span<const analysis::Symbol> symbols,
-                                    const Dim3& grid) const {
-  isl::map access = relation();
-  if (access.is_null()) return invalid_input("not a relation that isl can read: " + text_);
-  for (size_t i = 0; i < symbol_of_.size(); ++i) {
-    const isl::val value(context_->get(), static_cast<long>(symbols[symbol_of_[i]].value));
-    access = isl::manage(isl_map_fix_val(access.release(), isl_dim_param, static_cast<unsigned>(i),
-                                         isl::val(value).release()));
+Result<isl::map> AccessTemplate::at(std::span<const int64_t> values, const Dim3& grid) const {
+  isl_map* access = relation().copy();
+  for (unsigned i = 0; i < rows_.parameters; ++i) {
+    access = isl_map_fix_val(access, isl_dim_param, i,
+                             isl_val_int_from_si(context_->get().get(), values[i]));
   }
-  if (!symbol_of_.empty()) {
-    access = coalesced(isl::manage(isl_map_project_out(access.release(), isl_dim_param, 0,
-                                                       static_cast<unsigned>(symbol_of_.size()))));
-  }
-  return within_grid(*context_, std::move(access), grid, text_);
+  const isl::map closed =
+      isl::manage(isl_map_project_out(access, isl_dim_param, 0, rows_.parameters));
+  if (closed.is_null()) return invalid_input("not a relation that isl can read");
+  return within_grid(*context_, rows_.parameters == 0 ? closed : coalesced(closed), grid);
 }
 
-bool AccessTemplate::list(std::span<const analysis::Symbol> symbols, const Dim3& grid,
-                          size_t most_steps, std::vector<ByteRun>& runs) {
+bool AccessTemplate::list(std::span<const int64_t> values, const Dim3& grid, size_t most_steps,
+                          std::vector<ByteRun>& runs) {
   if (!std::exchange(loops_made_, true) && !relation().is_null())
     loops_ = AccessLoops::make(relation());
-  return loops_ && loops_->list(values_of(symbols), grid, most_steps, runs);
+  return loops_ && loops_->list(own(values), grid, most_steps, runs);
 }
 
-std::optional<Boxes> AccessTemplate::boxes(std::span<const analysis::Symbol> symbols,
-                                           const Dim3& grid) {
-  const std::vector<int64_t> values = values_of(symbols);
-  if (boxes_of_text_) {
-    if (auto found = boxes_of_text_->at(values, grid)) return found;
-  }
-  if (!std::exchange(boxes_of_relation_made_, true) && !relation().is_null())
-    boxes_of_relation_ = BoxTemplate::make(relation());
-  return boxes_of_relation_ ? boxes_of_relation_->at(values, grid) : std::nullopt;
-}
-
-std::vector<int64_t> AccessTemplate::values_of(std::span<const analysis::Symbol> symbols) const {
-  std::vector<int64_t> values;
-  for (const size_t symbol : symbol_of_)
-    values.push_back(symbols[symbol].value);
-  return values;
+std::optional<Boxes> AccessTemplate::boxes(std::span<const int64_t> values, const Dim3& grid) {
+  if (auto found = boxes_of(rows_, own(values), grid)) return found;
+  if (!std::exchange(simplified_, true)) simpler_ = rows_of(relation());
+  return simpler_ ? boxes_of(*simpler_, own(values), grid) : std::nullopt;
 }
 
 }  // namespace sluice::dro

@@ -1,56 +1,53 @@
-// An access relation as a footprint gives it: read once, used for every launch of its family.
+// An access relation as a footprint gives it: kept once, used for every launch of its family.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "analysis/footprint.hpp"
-#include "dro/boxes/box_template.hpp"
-#include "dro/relations/access_loops.hpp"
-#include "dro/relations/relations.hpp"
+#include "base/result.hpp"
+#include "dro/boxes/block_boxes.hpp"
+#include "relation/access_loops.hpp"
+#include "relation/isl_context.hpp"
+#include "relation/relation.hpp"
 
 namespace sluice::dro {
 
-// AccessTemplate is one relation's text, with parameters or without. isl reads the text when it is
-// needed, which takes some hundred microseconds: not where the text shows boxes. Not thread-safe.
+// AccessTemplate is one relation, with parameters or without. isl gets it when that is needed,
+// which takes some hundred microseconds: not where its rows show boxes. Where the number of
+// parameters' values differs from the relation's, that is a bug. Not thread-safe.
 class AccessTemplate {
  public:
-  // read() takes { B[x, y, z] -> A[o] } whose parameters are among `symbols`; an error where the
-  // text is something else. `context` is needed as long as the template is.
-  static Result<std::shared_ptr<AccessTemplate>> read(const IslContext& context,
-                                                      const std::string& text,
-                                                      std::span<const analysis::Symbol> symbols);
+  // make() is an error where the rows are no relation with at most so many parameters. `context` is
+  // needed as long as the template is.
+  static Result<std::shared_ptr<AccessTemplate>> make(const IslContext& context,
+                                                      const Relation& rows, size_t most_parameters);
 
-  // at() is the relation where the symbols have these values; an error where it has blocks outside
-  // the grid. `symbols` have the names that read() was given, in the same order.
-  Result<isl::map> at(std::span<const analysis::Symbol> symbols, const Dim3& grid) const;
+  // at() is the relation where the parameters have these values; an error where it has blocks
+  // outside the grid.
+  Result<isl::map> at(std::span<const int64_t> values, const Dim3& grid) const;
 
   // list() does as AccessLoops::list(); false also where there are no such loops.
-  bool list(std::span<const analysis::Symbol> symbols, const Dim3& grid, size_t most_steps,
+  bool list(std::span<const int64_t> values, const Dim3& grid, size_t most_steps,
             std::vector<ByteRun>& runs);
 
-  // boxes() does as BoxTemplate::at(); nothing also where there is no such template.
-  std::optional<Boxes> boxes(std::span<const analysis::Symbol> symbols, const Dim3& grid);
-
-  const std::string& text() const { return text_; }
+  // boxes() does as boxes_of(), with the rows as they are or as isl simplifies them.
+  std::optional<Boxes> boxes(std::span<const int64_t> values, const Dim3& grid);
 
  private:
   // relation() is null where isl gives up.
   const isl::map& relation() const;
-  std::vector<int64_t> values_of(std::span<const analysis::Symbol> symbols) const;
+  std::span<const int64_t> own(std::span<const int64_t> values) const {
+    return values.first(rows_.parameters);
+  }
 
   const IslContext* context_ = nullptr;
-  std::string text_;
+  Relation rows_;
   mutable std::optional<isl::map> relation_;  // from when it is needed
-  std::vector<size_t> symbol_of_;             // by parameter of the relation: which symbol it is
-
-  std::optional<BoxTemplate> boxes_of_text_;  // without parameters only
-  std::optional<BoxTemplate> boxes_of_relation_;
-  bool boxes_of_relation_made_ = false;
+  std::optional<Relation> simpler_;           // as isl simplifies the rows
+  bool simplified_ = false;
   std::optional<AccessLoops> loops_;
   bool loops_made_ = false;
 };

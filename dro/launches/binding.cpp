@@ -62,22 +62,18 @@ BufferAccess listed_access(uint32_t blocks, BufferRuns runs) {
 
 }  // namespace
 
-Result<std::shared_ptr<AccessTemplate>> FootprintTable::template_of(
-    const analysis::Footprint& footprint, const std::string& relation) {
-  // The symbols' names belong to the key: a template numbers them.
-  std::string key = relation;
-  for (const analysis::Symbol& symbol : footprint.symbols)
-    key += '\n' + symbol.name;
-  if (const auto known = templates_.find(key); known != templates_.end()) {
+Result<std::shared_ptr<AccessTemplate>> FootprintTable::template_of(const Relation& relation,
+                                                                    size_t symbols) {
+  if (const auto known = templates_.find(relation); known != templates_.end()) {
     if (auto alive = known->second.lock()) return alive;
   }
-  auto made = AccessTemplate::read(context_, relation, footprint.symbols);
+  auto made = AccessTemplate::make(context_, relation, symbols);
   if (!made) return made;
   if (template_bound_.is_passed_by(templates_.size())) {
     std::erase_if(templates_, [](const auto& entry) { return entry.second.expired(); });
     template_bound_.leave(templates_.size());
   }
-  templates_[key] = *made;
+  templates_[relation] = *made;
   return made;
 }
 
@@ -85,7 +81,9 @@ Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footpri
   if (footprint.opaque()) {
     return invalid_input("an opaque footprint has no dependences of its own", footprint.kernel);
   }
-  ParsedFootprint parsed{&footprint, {}};
+  ParsedFootprint parsed{&footprint, {}, {}};
+  for (const analysis::Symbol& symbol : footprint.symbols)
+    parsed.values.push_back(symbol.value);
   for (size_t i = 0; i < footprint.arguments.size(); ++i) {
     const analysis::ArgumentFootprint& source = footprint.arguments[i];
     ParsedArgument& argument = parsed.arguments.emplace_back();
@@ -96,7 +94,7 @@ Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footpri
     for (const auto& [access, target, what] : accesses) {
       target.whole_buffer = access.precision == analysis::Precision::whole_buffer;
       if (target.whole_buffer || access.relation.empty()) continue;
-      auto relation = template_of(footprint, access.relation);
+      auto relation = template_of(access.relation, parsed.values.size());
       if (!relation) {
         return invalid_input(
             relation.error().what,
@@ -121,7 +119,7 @@ bool FootprintTable::list(ParsedFootprint& footprint) {
   size_t count = 0;
   const auto list_one = [&](ParsedAccess& access) {
     if (access.source == nullptr) return true;
-    if (!access.source->list(footprint.source->symbols, grid, most_listed_steps, access.runs)) {
+    if (!access.source->list(footprint.values, grid, most_listed_steps, access.runs)) {
       return false;
     }
     count += access.runs.size();
@@ -147,8 +145,7 @@ Status FootprintTable::check(const ParsedFootprint& footprint) const {
     for (const ParsedAccess* access :
          {&argument.reads, &argument.may_writes, &argument.must_writes}) {
       if (access->source == nullptr) continue;
-      const auto relation =
-          access->source->at(footprint.source->symbols, footprint.source->shape.grid);
+      const auto relation = access->source->at(footprint.values, footprint.source->shape.grid);
       if (!relation) {
         return invalid_input(relation.error().what, fmt::format("kernel {}, pointer argument {}",
                                                                 footprint.source->kernel, i));
@@ -184,9 +181,9 @@ isl::map PatternTable::bound_access(const ParsedFootprint& footprint, const Pars
     return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
   }
   if (access.source == nullptr) return empty_access(context_);
-  const auto relation = access.source->at(footprint.source->symbols, grid);
+  const auto relation = access.source->at(footprint.values, grid);
   SLUICE_ASSERT(relation.has_value());  // parse() has seen it
-  return shifted(*relation, offset);
+  return sluice::shifted(*relation, offset);
 }
 
 std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& pattern) const {

@@ -66,7 +66,7 @@ std::shared_ptr<const BlockBytes> by_block(const Boxes& boxes, const Dim3& grid)
 bool FootprintTable::find_boxes(ParsedFootprint& footprint) {
   const auto find = [&](ParsedAccess& access) {
     if (access.source == nullptr) return true;
-    auto boxes = access.source->boxes(footprint.source->symbols, footprint.source->shape.grid);
+    auto boxes = access.source->boxes(footprint.values, footprint.source->shape.grid);
     if (boxes) access.boxes = std::move(*boxes);
     return boxes.has_value();
   };

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,8 +15,8 @@
 #include "dro/launches/access_template.hpp"
 #include "dro/launches/recent_table.hpp"
 #include "dro/records/footprint.hpp"
-#include "dro/relations/relations.hpp"
 #include "dro/types.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro {
 
@@ -35,6 +34,7 @@ struct ParsedArgument {
 };
 struct ParsedFootprint {
   const analysis::Footprint* source = nullptr;  // where the table keeps it
+  std::vector<int64_t> values;                  // of its symbols
   std::vector<ParsedArgument> arguments;
   bool boxed = false;
   bool listed = false;  // never where it is boxed
@@ -71,14 +71,13 @@ class FootprintTable {
  private:
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
   Status check(const ParsedFootprint& footprint) const;
-  Result<std::shared_ptr<AccessTemplate>> template_of(const analysis::Footprint& footprint,
-                                                      const std::string& relation);
+  Result<std::shared_ptr<AccessTemplate>> template_of(const Relation& relation, size_t symbols);
 
   static constexpr uint64_t most_templates = 1024;
   const IslContext& context_;
   RecentTable<analysis::Footprint, ParsedFootprint, DeclaredHash> table_;
-  // Templates by their relation's text: kernels often touch memory alike, and reading one is dear.
-  std::unordered_map<std::string, std::weak_ptr<AccessTemplate>> templates_;
+  // Kernels often touch memory alike, and what isl makes of a relation is dear.
+  std::unordered_map<Relation, std::weak_ptr<AccessTemplate>, DeclaredHash> templates_;
   Bound template_bound_{most_templates};  // of which those of no footprint are dropped
 };
 

@@ -32,8 +32,8 @@
 #include <vector>
 
 #include "dro/launches/patterns.hpp"
-#include "dro/relations/byte_set.hpp"
 #include "dro/types.hpp"
+#include "relation/byte_set.hpp"
 
 namespace sluice::dro {
 

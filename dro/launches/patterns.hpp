@@ -18,9 +18,9 @@
 #include "dro/edges/block_bytes.hpp"
 #include "dro/launches/footprints.hpp"
 #include "dro/launches/recent_table.hpp"
-#include "dro/relations/byte_set.hpp"
-#include "dro/relations/relations.hpp"
 #include "dro/types.hpp"
+#include "relation/byte_set.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro {
 

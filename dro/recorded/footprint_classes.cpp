@@ -28,7 +28,7 @@ ClassifiedShape classified(analysis::Footprint footprint) {
   for (ArgumentFootprint& argument : result.arguments) {
     for (Access* access : accesses_of(argument)) {
       worst = std::max(worst, access->precision);
-      if (!access->relation.empty()) access->relation = "there";
+      if (!access->relation.empty()) access->relation = {0, {{}}};
     }
   }
   result.kind = static_cast<FootprintClass>(worst);

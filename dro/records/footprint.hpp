@@ -19,9 +19,22 @@ inline constexpr auto elements<analysis::Symbol> =
     [](auto& symbol) { return std::tie(symbol.name, symbol.value); };
 
 template <>
+inline constexpr auto members<Relation::Piece> = [](auto& piece, auto& member) {
+  member("divisions", piece.divisions);
+  member.unless_empty("equal", piece.equal);
+  member.unless_empty("at_least", piece.at_least);
+};
+
+template <>
+inline constexpr auto members<Relation> = [](auto& relation, auto& member) {
+  member("parameters", relation.parameters);
+  member("pieces", relation.pieces);
+};
+
+template <>
 inline constexpr auto members<analysis::Access> = [](auto& access, auto& member) {
   member("precision", access.precision);
-  member("relation", access.relation);
+  member.unless_empty("relation", access.relation);
   member.unless_empty("reason", access.reason);
 };
 

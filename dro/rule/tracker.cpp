@@ -7,9 +7,9 @@
 #include "base/assert.hpp"
 #include "dro/edges/edge_drawing.hpp"
 #include "dro/launches/interning.hpp"
-#include "dro/relations/relations.hpp"
 #include "dro/rule/rule_check.hpp"
 #include "dro/rule/rule_engine.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro {
 

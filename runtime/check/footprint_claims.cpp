@@ -15,20 +15,12 @@ size_t count_runs(const BlockClaims& claims) {
   return runs;
 }
 
-std::vector<std::string> names_of(const std::vector<analysis::Symbol>& symbols) {
-  std::vector<std::string> names;
-  for (const analysis::Symbol& symbol : symbols)
-    names.push_back(symbol.name);
-  return names;
-}
-
 }  // namespace
 
-Result<std::shared_ptr<RelationRuns>> RelationCache::find(const std::string& relation,
-                                                          const std::vector<std::string>& names) {
-  std::shared_ptr<RelationRuns>& known = known_[{relation, names}];
+Result<std::shared_ptr<RelationRuns>> RelationCache::find(const Relation& relation) {
+  std::shared_ptr<RelationRuns>& known = known_[relation];
   if (known == nullptr) {
-    Result<std::shared_ptr<RelationRuns>> made = RelationRuns::create(relation, names);
+    Result<std::shared_ptr<RelationRuns>> made = RelationRuns::create(relation);
     if (!made) return made;
     known = std::move(*made);
   }
@@ -40,7 +32,6 @@ Result<std::unique_ptr<FootprintClaims>> FootprintClaims::create(
   auto claims = std::make_unique<FootprintClaims>();
   claims->grid_ = footprint.shape.grid;
   claims->known_.resize(claims->grid_.count());
-  const std::vector<std::string> names = names_of(footprint.symbols);
   for (const analysis::Symbol& symbol : footprint.symbols)
     claims->values_.push_back(symbol.value);
   for (const analysis::ArgumentFootprint& source : footprint.arguments) {
@@ -50,7 +41,7 @@ Result<std::unique_ptr<FootprintClaims>> FootprintClaims::create(
       const bool whole = access.precision == analysis::Precision::whole_buffer;
       if (whole) any = true;
       if (access.relation.empty() || whole) return {};
-      auto found = cache.find(access.relation, names);
+      auto found = cache.find(access.relation);
       if (!found) return tl::unexpected(found.error());
       relation = std::move(*found);
       return {};

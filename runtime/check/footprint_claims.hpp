@@ -6,8 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/footprint.hpp"
@@ -21,11 +19,10 @@ namespace sluice::runtime {
 // thread-safe.
 class RelationCache {
  public:
-  Result<std::shared_ptr<RelationRuns>> find(const std::string& relation,
-                                             const std::vector<std::string>& symbols);
+  Result<std::shared_ptr<RelationRuns>> find(const Relation& relation);
 
  private:
-  std::map<std::pair<std::string, std::vector<std::string>>, std::shared_ptr<RelationRuns>> known_;
+  std::map<Relation, std::shared_ptr<RelationRuns>> known_;
 };
 
 // BlockClaims is what a footprint claims of one block: bytes relative to each pointer argument.

@@ -8,7 +8,8 @@
 #include <isl/map.h>
 
 #include "base/assert.hpp"
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -21,10 +22,10 @@ constexpr std::array index_names = {"X", "Y", "Z"};
 // RunCollector runs the loops of one block's bytes.
 class RunCollector {
  public:
-  explicit RunCollector(dro::LoopVariables variables) : variables_(std::move(variables)) {}
+  explicit RunCollector(LoopVariables variables) : variables_(std::move(variables)) {}
 
   // run() is nothing where numbers pass 64 bits.
-  std::optional<ByteRuns> run(const dro::LoopNode& root) {
+  std::optional<ByteRuns> run(const LoopNode& root) {
     visit(root);
     if (variables_.overflowed) return std::nullopt;
     normalise(runs_);
@@ -32,11 +33,11 @@ class RunCollector {
   }
 
  private:
-  int64_t value(const dro::Expression& expression) { return dro::evaluate(expression, variables_); }
+  int64_t value(const Expression& expression) { return evaluate(expression, variables_); }
 
-  void visit(const dro::LoopNode& node) {
+  void visit(const LoopNode& node) {
     if (variables_.overflowed) return;
-    using Kind = dro::LoopNode::Kind;
+    using Kind = LoopNode::Kind;
     switch (node.kind) {
       case Kind::loop:
         return loop(node);
@@ -49,24 +50,23 @@ class RunCollector {
         if (node.children.size() > 1) visit(node.children[1]);
         return;
       case Kind::sequence:
-        for (const dro::LoopNode& child : node.children)
+        for (const LoopNode& child : node.children)
           visit(child);
     }
   }
 
-  void loop(const dro::LoopNode& node) {
+  void loop(const LoopNode& node) {
     const int64_t first = value(node.expressions[0]);
     variables_.values[node.variable] = first;
     if (node.expressions.size() == 1) return visit(node.children[0]);
-    const dro::Expression& condition = node.expressions[1];
+    const Expression& condition = node.expressions[1];
     const int64_t step = value(node.expressions[2]);
     // A loop over neighbouring bytes is one run.
-    const dro::LoopNode& body = node.children[0];
+    const LoopNode& body = node.children[0];
     const bool counts_up =
         condition.operation == isl_ast_expr_op_le || condition.operation == isl_ast_expr_op_lt;
     if (step == 1 && counts_up && is_variable(condition.arguments[0], node.variable) &&
-        body.kind == dro::LoopNode::Kind::visit &&
-        is_variable(body.expressions.back(), node.variable)) {
+        body.kind == LoopNode::Kind::visit && is_variable(body.expressions.back(), node.variable)) {
       const int64_t limit = value(condition.arguments[1]);
       return add(first, condition.operation == isl_ast_expr_op_lt ? limit : limit + 1);
     }
@@ -77,8 +77,8 @@ class RunCollector {
     }
   }
 
-  static bool is_variable(const dro::Expression& expression, int variable) {
-    return expression.kind == dro::Expression::Kind::variable && expression.value == variable;
+  static bool is_variable(const Expression& expression, int variable) {
+    return expression.kind == Expression::Kind::variable && expression.value == variable;
   }
 
   void add(int64_t first, int64_t end) {
@@ -90,7 +90,7 @@ class RunCollector {
     }
   }
 
-  dro::LoopVariables variables_;
+  LoopVariables variables_;
   ByteRuns runs_;
 };
 
@@ -102,7 +102,7 @@ isl::set with_bytes_last(const isl::basic_set& piece) {
   if (lifted.is_null()) return lifted;
   if (!lifted.is_wrapping()) return lifted;
   const isl::map variables = lifted.unwrap();
-  if (!dro::yes(variables.domain().is_equal(isl::set(piece)))) return {};
+  if (!yes(variables.domain().is_equal(isl::set(piece)))) return {};
   return variables.reverse().wrap().flatten();
 }
 
@@ -134,63 +134,45 @@ isl::map with_block_as_parameters(const isl::map& relation) {
 
 }  // namespace
 
-Result<std::shared_ptr<RelationRuns>> RelationRuns::create(const std::string& text,
-                                                           std::span<const std::string> symbols) {
-  dro::IslContext context;
-  const dro::IslContext::Budget budget(context, operation_budget);
-  const isl::map relation(context.get(), text);
-  if (relation.is_null() || isl_map_dim(relation.get(), isl_dim_in) != 3 ||
-      isl_map_dim(relation.get(), isl_dim_out) != 1) {
-    return invalid_input("not a relation from three block indices to one byte offset: " + text);
-  }
+Result<std::shared_ptr<RelationRuns>> RelationRuns::create(const Relation& relation) {
+  if (!relation.is_whole())
+    return invalid_input("the rows of a relation have not all their columns");
+  IslContext context;
+  const IslContext::Budget budget(context, operation_budget);
   auto runs = std::make_shared<RelationRuns>();
-  runs->text_ = text;
-  runs->symbols_.assign(symbols.begin(), symbols.end());
-  for (int i = 0; i < isl_map_dim(relation.get(), isl_dim_param); ++i) {
-    const char* name =
-        isl_map_get_dim_name(relation.get(), isl_dim_param, static_cast<unsigned>(i));
-    const auto symbol = std::find(symbols.begin(), symbols.end(), name == nullptr ? "" : name);
-    if (symbol == symbols.end()) {
-      return invalid_input("the footprint gives no value for a parameter of " + text);
-    }
-    runs->symbol_of_.push_back(static_cast<size_t>(symbol - symbols.begin()));
-  }
-  const isl::map of_block = with_block_as_parameters(relation);
-  if (!of_block.is_null()) runs->loops_ = dro::AccessLoops::make(of_block);
+  runs->relation_ = relation;
+  const isl::map of_block = with_block_as_parameters(map_of(context.get(), relation));
+  if (!of_block.is_null()) runs->loops_ = AccessLoops::make(of_block);
   return runs;
 }
 
 std::optional<ByteRuns> RelationRuns::of(const BlockIndex& block,
-                                         std::span<const int64_t> symbols) {
-  if (!loops_) return run_generated(block, symbols);
-  std::vector<int64_t> values;
-  for (const size_t symbol : symbol_of_)
-    values.push_back(symbols[symbol]);
+                                         std::span<const int64_t> parameters) {
+  if (!loops_) return run_generated(block, parameters);
+  const auto own = parameters.first(relation_.parameters);
+  std::vector<int64_t> values(own.begin(), own.end());
   values.insert(values.end(), {block.x, block.y, block.z});
-  std::vector<dro::ByteRun> listed;
-  if (!loops_->list(values, {1, 1, 1}, most_steps, listed)) return run_generated(block, symbols);
+  std::vector<sluice::ByteRun> listed;
+  if (!loops_->list(values, {1, 1, 1}, most_steps, listed)) return run_generated(block, parameters);
   ByteRuns runs;
   runs.reserve(listed.size());
-  for (const dro::ByteRun& run : listed)
+  for (const sluice::ByteRun& run : listed)
     runs.push_back({run.first, run.last + 1});
   normalise(runs);
   return runs;
 }
 
 void RelationRuns::generate() {
-  dro::IslContext context;
-  const dro::IslContext::Budget budget(context, operation_budget);
+  IslContext context;
+  const IslContext::Budget budget(context, operation_budget);
   const isl::map one_block(context.get(),
                            "[X, Y, Z] -> { [B[x, y, z] -> A[o]] -> T[o] : x = X and y = Y and "
                            "z = Z }");
-  isl::map relation(context.get(), text_);
-  if (relation.is_null()) return;
-  relation = relation.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
-                 .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr));
-  std::vector<dro::LoopProgram> programs;
+  const isl::map relation = map_of(context.get(), relation_);
+  std::vector<LoopProgram> programs;
   for (const isl::set& points : pieces_with_bytes_last(relation.wrap().apply(one_block))) {
-    std::optional<dro::LoopProgram> program;
-    if (!points.is_null()) program = dro::generate_loops(points);
+    std::optional<LoopProgram> program;
+    if (!points.is_null()) program = generate_loops(points);
     if (!program) return;
     programs.push_back(std::move(*program));
   }
@@ -198,12 +180,12 @@ void RelationRuns::generate() {
 }
 
 std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
-                                                    std::span<const int64_t> symbols) {
+                                                    std::span<const int64_t> parameters) {
   std::call_once(generated_, [&] { generate(); });
   if (!programs_) return std::nullopt;
   ByteRuns runs;
-  for (const dro::LoopProgram& program : *programs_) {
-    dro::LoopVariables variables(program.variable_count);
+  for (const LoopProgram& program : *programs_) {
+    LoopVariables variables(program.variable_count);
     const auto set = [&](const std::string& name, int64_t value) {
       const auto found = program.slots.find(name);
       if (found != program.slots.end())
@@ -212,8 +194,8 @@ std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
     set(index_names[0], block.x);
     set(index_names[1], block.y);
     set(index_names[2], block.z);
-    for (size_t i = 0; i < symbols_.size(); ++i)
-      set(symbols_[i], symbols[i]);
+    for (size_t i = 0; i < relation_.parameters; ++i)
+      set(fmt::format("p{}", i), parameters[i]);
     const std::optional<ByteRuns> more = RunCollector(std::move(variables)).run(program.root);
     if (!more) return std::nullopt;
     runs.insert(runs.end(), more->begin(), more->end());

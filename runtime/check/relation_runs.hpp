@@ -6,12 +6,12 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/result.hpp"
-#include "dro/relations/access_loops.hpp"
-#include "dro/relations/loop_program.hpp"
+#include "relation/access_loops.hpp"
+#include "relation/loop_program.hpp"
+#include "relation/relation.hpp"
 #include "runtime/check/byte_runs.hpp"
 
 namespace sluice::runtime {
@@ -22,30 +22,27 @@ struct BlockIndex {
 };
 
 // RelationRuns is one access relation, turned once into loops over the bytes of one block: those of
-// Fourier-Motzkin elimination (dro/relations/access_loops.hpp), and those that isl generates where
-// these do not suffice. The family's symbols stay parameters, so that all its launches share them.
+// Fourier-Motzkin elimination (relation/access_loops.hpp), and those that isl generates where
+// these do not suffice. Launches of one family share them.
 // Thread-safe.
 class RelationRuns {
  public:
-  // `symbols` names the footprint's symbols. An error where the text is no relation from three
-  // block indices to a byte, or has other parameters.
-  static Result<std::shared_ptr<RelationRuns>> create(const std::string& relation,
-                                                      std::span<const std::string> symbols);
+  // An error where the relation is not whole.
+  static Result<std::shared_ptr<RelationRuns>> create(const Relation& relation);
 
-  // of() is the bytes of one block where the symbols have these values, in their order. Nothing
-  // where no loops list them.
-  std::optional<ByteRuns> of(const BlockIndex& block, std::span<const int64_t> symbols);
+  // of() is the bytes of one block where the parameters have these values, of which there may be
+  // more. Nothing where no loops list them.
+  std::optional<ByteRuns> of(const BlockIndex& block, std::span<const int64_t> parameters);
 
  private:
-  std::optional<ByteRuns> run_generated(const BlockIndex& block, std::span<const int64_t> symbols);
+  std::optional<ByteRuns> run_generated(const BlockIndex& block,
+                                        std::span<const int64_t> parameters);
   void generate();
 
-  std::string text_;
-  std::vector<std::string> symbols_;
-  std::vector<size_t> symbol_of_;  // by parameter of the relation
-  std::optional<dro::AccessLoops> loops_;
+  Relation relation_;
+  std::optional<AccessLoops> loops_;
   std::once_flag generated_;
-  std::optional<std::vector<dro::LoopProgram>> programs_;  // one for each piece of the relation
+  std::optional<std::vector<LoopProgram>> programs_;  // one for each piece of the relation
 };
 
 }  // namespace sluice::runtime

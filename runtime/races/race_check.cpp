@@ -6,6 +6,7 @@
 
 #include "base/demangle.hpp"
 #include "base/log.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -23,7 +24,7 @@ RaceCheck::~RaceCheck() = default;
 
 RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
   const auto [entry, is_new] = ranges_.try_emplace(bytes, sets_.size());
-  if (is_new) sets_.push_back(dro::byte_set(context_, {0, bytes - 1}));
+  if (is_new) sets_.push_back(byte_set(context_, {0, bytes - 1}));
   return entry->second;
 }
 
@@ -33,12 +34,16 @@ void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& fo
   const auto add = [&](size_t slot, const analysis::Access& access, bool writes, bool is_must) {
     if (!access.present()) return;
     Use use{slot, 0, true, writes, false};
-    const auto relation = dro::parse_access(context_, access.relation, footprint.shape.grid);
-    if (access.precision != analysis::Precision::whole_buffer && relation) {
+    const bool is_known = access.precision != analysis::Precision::whole_buffer &&
+                          access.relation.is_whole() && access.relation.parameters == 0;
+    const auto relation =
+        within_grid(context_, is_known ? map_of(context_.get(), access.relation) : isl::map(),
+                    footprint.shape.grid);
+    if (relation) {
       use.whole_buffer = false;
       use.certain = access.precision == analysis::Precision::exact && (is_must || !writes);
       use.set = sets_.size();
-      sets_.push_back(dro::coalesced(relation->range()));
+      sets_.push_back(coalesced(relation->range()));
     }
     uses.push_back(use);
   };
@@ -105,12 +110,12 @@ std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const 
   if (common_.size() > most_answers) common_.clear();
   const auto [entry, is_new] = common_.try_emplace(std::make_tuple(a.set, b.set, shift));
   if (is_new) {
-    const dro::IslContext::Budget budget(context_, operation_budget);
+    const IslContext::Budget budget(context_, operation_budget);
     const isl::map move(context_.get(), fmt::format("{{ A[o] -> A[o + {}] }}", shift));
     const isl::set both = sets_[a.set].intersect(sets_[b.set].apply(move));
     if (both.is_null()) {
       entry->second = common_hull(sets_[a.set], sets_[b.set], shift);
-    } else if (const auto range = dro::hull(both)) {
+    } else if (const auto range = hull(both)) {
       entry->second = Common{*range, true};
     }
   }
@@ -124,11 +129,11 @@ std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const 
 
 std::optional<RaceCheck::Common> RaceCheck::common_hull(const isl::set& a, const isl::set& b,
                                                         int64_t shift) {
-  const dro::IslContext::Budget unlimited(context_, 0);
-  const auto left = dro::hull(a), right = dro::hull(b);
+  const IslContext::Budget unlimited(context_, 0);
+  const auto left = hull(a), right = hull(b);
   if (!left || !right) return std::nullopt;
-  const dro::ByteRange range{std::max(left->first, right->first + shift),
-                             std::min(left->last, right->last + shift)};
+  const ByteRange range{std::max(left->first, right->first + shift),
+                        std::min(left->last, right->last + shift)};
   if (range.first > range.last) return std::nullopt;
   return Common{range, false};
 }

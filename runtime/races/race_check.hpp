@@ -16,8 +16,8 @@
 
 #include "analysis/footprint.hpp"
 #include "base/dim3.hpp"
-#include "dro/relations/relations.hpp"
 #include "dro/types.hpp"
+#include "relation/isl_context.hpp"
 #include "runtime/check/observer.hpp"
 #include "runtime/races/ordering.hpp"
 #include "runtime/races/stream_clocks.hpp"
@@ -99,7 +99,7 @@ class RaceCheck : public Observer {
   // Common is the first and last byte that two sets share; `is_known` is false where isl gave up
   // and their hulls were compared.
   struct Common {
-    dro::ByteRange range;
+    ByteRange range;
     bool is_known = true;
   };
   std::optional<Common> common_bytes(const Record& a, const Record& b);
@@ -107,7 +107,7 @@ class RaceCheck : public Observer {
   void report(const Record& earlier, const Record& later, const Common& common);
 
   StreamClocks clocks_;
-  dro::IslContext context_;
+  IslContext context_;
   std::vector<isl::set> sets_;
   std::map<int64_t, SetId> ranges_;
   std::map<dro::FootprintId, std::vector<Use>> uses_;

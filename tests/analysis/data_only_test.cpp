@@ -11,6 +11,7 @@
 #include "analysis/kernel_analysis.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -153,8 +154,8 @@ TEST(DataOnly, FootprintsKeepTheirReads) {
   const Footprint footprint = (*analysis)->footprint({.grid = {1, 1, 1}, .block = {32, 1, 1}});
   ASSERT_EQ(footprint.arguments.size(), 1u);
   EXPECT_EQ(footprint.arguments[0].reads.precision, Precision::exact);
-  EXPECT_NE(footprint.arguments[0].reads.relation.find("1024"), std::string::npos)
-      << footprint.arguments[0].reads.relation;
+  EXPECT_NE(text_of(footprint.arguments[0].reads.relation).find("1024"), std::string::npos)
+      << text_of(footprint.arguments[0].reads.relation);
   EXPECT_TRUE(footprint.arguments[0].must_writes.present());
 }
 

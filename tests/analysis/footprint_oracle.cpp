@@ -48,11 +48,11 @@ Touched run_model(const Dim3& grid, const Dim3& block, const Model& model) {
   return touched;
 }
 
-BytesByBlock bytes_of(const std::string& relation) {
+BytesByBlock bytes_of(const Relation& relation) {
   BytesByBlock bytes;
   if (relation.empty()) return bytes;
   isl_ctx* context = isl_ctx_alloc();
-  isl_map* map = isl_map_read_from_str(context, relation.c_str());
+  isl_map* map = map_of(isl::ctx(context), relation).release();
   EXPECT_NE(map, nullptr) << relation;
   isl_set* points = isl_set_flatten(isl_map_wrap(map));
   EXPECT_EQ(isl_set_foreach_point(points, take_point, &bytes), isl_stat_ok) << relation;

@@ -13,6 +13,7 @@
 
 #include "analysis/footprint.hpp"
 #include "analysis/kernel_analysis.hpp"
+#include "relation_text.hpp"
 
 namespace sluice::analysis::testing {
 
@@ -59,8 +60,8 @@ struct Touched {
 // run_model() plays every thread of the launch.
 Touched run_model(const Dim3& grid, const Dim3& block, const Model& model);
 
-// bytes_of() enumerates a relation in its text form; it fails the test where it cannot be read.
-BytesByBlock bytes_of(const std::string& relation);
+// bytes_of() enumerates a relation; it fails the test where that is not bounded.
+BytesByBlock bytes_of(const Relation& relation);
 
 // kernels() is a .cu file of this folder as nvcc compiled it.
 const ptx::Module& kernels(const std::string& file = "kernels");

@@ -4,6 +4,7 @@
 
 #include "analysis/kernel_analysis.hpp"
 #include "ptx/parser.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::analysis::testing {
 namespace {
@@ -49,7 +50,8 @@ TEST(UnboundedPlaces, CountAsTheWholeBuffer) {
   ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
   for (const Access* access :
        {&footprint.arguments[0].may_writes, &footprint.arguments[0].must_writes}) {
-    EXPECT_EQ(access->relation.find("18446744073709551"), std::string::npos) << access->relation;
+    const std::string text = text_of(access->relation);
+    EXPECT_EQ(text.find("18446744073709551"), std::string::npos) << text;
   }
   EXPECT_TRUE(footprint.arguments[0].may_writes.present() ||
               footprint.arguments[0].must_writes.present());

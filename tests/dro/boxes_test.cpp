@@ -40,11 +40,15 @@ std::set<long> all_of(const ByteIntervals& intervals) {
   return all;
 }
 
-std::optional<Boxes> boxes_of(const IslContext& context, const std::string& text, const Dim3& grid,
-                              std::vector<analysis::Symbol> symbols = {}) {
-  const auto source = AccessTemplate::read(context, text, symbols);
+std::optional<Boxes> boxes_of(const IslContext& context, const Relation& relation,
+                              const Dim3& grid) {
+  const auto source = AccessTemplate::make(context, relation, 0);
   EXPECT_TRUE(source) << source.error().line();
-  return (*source)->boxes(symbols, grid);
+  return (*source)->boxes({}, grid);
+}
+std::optional<Boxes> boxes_of(const IslContext& context, const std::string& text,
+                              const Dim3& grid) {
+  return boxes_of(context, relation_of(text), grid);
 }
 
 TEST(Boxes, OfRandomStridedAccessesAreWhatTheirBlocksTouch) {
@@ -68,33 +72,14 @@ TEST(Boxes, OfRandomStridedAccessesAreWhatTheirBlocksTouch) {
   printf("%d of %u accesses are boxes\n", found, count);
 }
 
-// Texts with parameters are read by isl.
-TEST(Boxes, OfARelationThatIslHasReadAreWhatItsBlocksTouch) {
-  const IslContext context;
-  int found = 0;
-  for (uint32_t seed = 0; seed < 100; ++seed) {
-    StridedGenerator generator(seed);
-    const StridedArray array = generator.array();
-    const Dim3 grid = generator.grid(array);
-    const RandomAccess access = generator.access(array, grid);
-    const auto relation = read_access(context, access.relation);
-    ASSERT_TRUE(relation);
-    const auto made = BoxTemplate::make(*relation);
-    const auto boxes = made ? made->at({}, grid) : std::nullopt;
-    if (!boxes) continue;
-    ++found;
-    EXPECT_EQ(bytes_by_block(*boxes, grid), access.bytes) << seed << ": " << access.relation;
-  }
-  EXPECT_GT(found, 50);
-}
-
-TEST(Boxes, OfATextTakeNothingOfIsl) {
+TEST(Boxes, OfRowsTakeNothingOfIsl) {
+  const Relation relation = relation_of(chunks(100, 8, 8));
   IslContext context;
   const IslContext::Budget none(context, 1);
-  EXPECT_FALSE(read_access(context, chunks(100, 8, 8)));
-  const auto source = AccessTemplate::read(context, chunks(100, 8, 8), {});
+  const auto source = AccessTemplate::make(context, relation, 0);
   ASSERT_TRUE(source);
   EXPECT_TRUE((*source)->boxes({}, {100, 1, 1}));
+  EXPECT_FALSE((*source)->at({}, {100, 1, 1}));
 }
 
 TEST(Boxes, OfRandomAffineAccessesAreWhatTheirBlocksTouch) {
@@ -104,12 +89,12 @@ TEST(Boxes, OfRandomAffineAccessesAreWhatTheirBlocksTouch) {
     Generator generator(seed);
     const RandomKernel kernel = generator.kernel(1, 64);
     const Dim3& grid = kernel.footprint.shape.grid;
-    const std::string& text = kernel.footprint.arguments[0].reads.relation;
-    if (text.empty()) continue;
-    const auto boxes = boxes_of(context, text, grid);
+    const Relation& relation = kernel.footprint.arguments[0].reads.relation;
+    if (relation.empty()) continue;
+    const auto boxes = boxes_of(context, relation, grid);
     if (!boxes) continue;
     ++found;
-    EXPECT_EQ(bytes_by_block(*boxes, grid), kernel.arguments[0].reads) << seed << ": " << text;
+    EXPECT_EQ(bytes_by_block(*boxes, grid), kernel.arguments[0].reads) << seed << ": " << relation;
   }
   EXPECT_GT(found, 10);
 }
@@ -188,11 +173,18 @@ TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
   const IslContext context;
   for (const Written& each : written) {
     SCOPED_TRACE(each.name);
-    const auto boxes = boxes_of(context, each.text, each.grid, each.symbols);
+    std::vector<std::string> names;
+    std::vector<int64_t> values;
+    for (const analysis::Symbol& symbol : each.symbols) {
+      names.push_back(symbol.name);
+      values.push_back(symbol.value);
+    }
+    const auto source = AccessTemplate::make(context, relation_of(each.text, names), values.size());
+    ASSERT_TRUE(source) << source.error().line();
+    const auto boxes = (*source)->boxes(values, each.grid);
     ASSERT_TRUE(boxes);
-    const auto source = AccessTemplate::read(context, each.text, each.symbols);
     std::vector<ByteRun> runs, listed;
-    ASSERT_TRUE((*source)->list(each.symbols, each.grid, 1 << 22, listed));
+    ASSERT_TRUE((*source)->list(values, each.grid, 1 << 22, listed));
     ASSERT_TRUE(append_runs(*boxes, each.grid, 1 << 22, runs));
     const auto blocks = static_cast<uint32_t>(each.grid.count());
     const dro::BlockBytes of_boxes(blocks, runs), of_loops(blocks, listed);

@@ -9,28 +9,34 @@
 
 #include "analysis/footprint.hpp"
 #include "dro/rule/tracker.hpp"
+#include "relation_text.hpp"
 
 namespace sluice::dro::testing {
+
+using sluice::testing::relation_of;
 
 using analysis::Access;
 using analysis::ArgumentFootprint;
 using analysis::Footprint;
 using analysis::Precision;
 
-inline Access exact(std::string relation) {
+inline Access exact(Relation relation) {
   return {std::move(relation), Precision::exact, {}};
+}
+inline Access exact(const std::string& relation) {
+  return exact(relation_of(relation));
 }
 inline Access whole() {
   return {{}, Precision::whole_buffer, "nothing is known"};
 }
-inline ArgumentFootprint reads(std::string relation) {
-  return {exact(std::move(relation)), {}, {}};
+inline ArgumentFootprint reads(const std::string& relation) {
+  return {exact(relation), {}, {}};
 }
-inline ArgumentFootprint writes(std::string relation) {
-  return {{}, {}, exact(std::move(relation))};
+inline ArgumentFootprint writes(const std::string& relation) {
+  return {{}, {}, exact(relation)};
 }
-inline ArgumentFootprint may_write(std::string relation) {
-  return {{}, exact(std::move(relation)), {}};
+inline ArgumentFootprint may_write(const std::string& relation) {
+  return {{}, exact(relation), {}};
 }
 
 inline Footprint footprint(std::string kernel, Dim3 grid,

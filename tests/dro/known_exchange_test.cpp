@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dro/journal/journal_fixture.hpp"
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::dro::testing {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::pair<int, int> parties[] = {{0, 2}, {3, 5}, {6, 7}};
 class Exchange : public ::testing::Test {
  protected:
   isl::set bytes_of(const analysis::Access& access, int party) const {
-    const isl::map relation = *parse_access(context_, access.relation, step_.shape.grid);
+    const isl::map relation = map_of(context_.get(), access.relation);
     const auto [first, last] = parties[party];
     const isl::set rows(context_.get(), "{ B[x, y, z] : " + std::to_string(first) +
                                             " <= y <= " + std::to_string(last) + " }");
@@ -34,8 +34,7 @@ class Exchange : public ::testing::Test {
 };
 
 TEST_F(Exchange, Case7OneThreadReadsFiveElements) {
-  const isl::map relation =
-      *parse_access(context_, stencil(16, 1).arguments[0].reads.relation, {16, 16, 1});
+  const isl::map relation = map_of(context_.get(), stencil(16, 1).arguments[0].reads.relation);
   const isl::set thread(context_.get(), "{ B[2, 2, 0] }");
   const isl::set expected(context_.get(),
                           "{ A[o] : exists i : 4i <= o < 4i + 4 and (i = 18 or 33 <= i <= 35 or "

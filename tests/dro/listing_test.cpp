@@ -10,7 +10,7 @@
 #include "dro/edges/edge_drawing.hpp"
 #include "dro/edges/edge_forms.hpp"
 #include "dro/launches/access_template.hpp"
-#include "dro/relations/byte_set.hpp"
+#include "relation/byte_set.hpp"
 
 namespace sluice::dro::testing {
 namespace {
@@ -41,14 +41,14 @@ TEST(Listing, OfRandomAccessesIsWhatTheirBlocksTouch) {
     Generator generator(seed);
     const RandomKernel kernel = generator.kernel(1, 64);
     const Dim3& grid = kernel.footprint.shape.grid;
-    const std::string& text = kernel.footprint.arguments[0].reads.relation;
-    if (text.empty()) continue;
-    const auto source = AccessTemplate::read(context, text, {});
-    ASSERT_TRUE(source) << text;
+    const Relation& relation = kernel.footprint.arguments[0].reads.relation;
+    if (relation.empty()) continue;
+    const auto source = AccessTemplate::make(context, relation, 0);
+    ASSERT_TRUE(source) << relation;
     std::vector<ByteRun> runs;
-    ASSERT_TRUE((*source)->list({}, grid, 1 << 16, runs)) << text;
+    ASSERT_TRUE((*source)->list({}, grid, 1 << 16, runs)) << relation;
     const dro::BlockBytes listed(static_cast<uint32_t>(grid.count()), runs);
-    EXPECT_EQ(bytes_of(listed), kernel.arguments[0].reads) << "seed " << seed << ": " << text;
+    EXPECT_EQ(bytes_of(listed), kernel.arguments[0].reads) << "seed " << seed << ": " << relation;
   }
 }
 
@@ -63,15 +63,15 @@ TEST(Listing, OfAFamilyIsThatOfEachOfItsValues) {
   for (size_t at = in_p.find(" n "); at != std::string::npos; at = in_p.find(" n "))
     in_p.replace(at, 3, " * 10 * ");
   const Dim3 grid{6, 5, 1};
-  std::vector<analysis::Symbol> symbols = {{"n", 10}, {"p", 0}};
-  const auto family = AccessTemplate::read(context, in_p, symbols);
+  std::vector<int64_t> values = {10, 0};
+  const auto family = AccessTemplate::make(context, relation_of(in_p, {"n", "p"}), 2);
   ASSERT_TRUE(family) << family.error().line();
   for (int64_t p = 0; p < 26; ++p) {
-    symbols[1].value = p;
+    values[1] = p;
     std::vector<ByteRun> runs;
-    ASSERT_TRUE((*family)->list(symbols, grid, 1 << 16, runs));
+    ASSERT_TRUE((*family)->list(values, grid, 1 << 16, runs));
     const dro::BlockBytes listed(30, runs);
-    const auto relation = (*family)->at(symbols, grid);
+    const auto relation = (*family)->at(values, grid);
     ASSERT_TRUE(relation) << relation.error().line();
     EXPECT_EQ(isl_map_dim(relation->get(), isl_dim_param), 0);
     const ByteIntervals all = listed.all();
@@ -89,7 +89,7 @@ TEST(Listing, OfAFamilyIsThatOfEachOfItsValues) {
 
 TEST(Listing, EndsAtItsLimitsAndAtBlocksOutsideTheGrid) {
   const IslContext context;
-  const auto source = AccessTemplate::read(context, chunks(100, 8, 8), {});
+  const auto source = AccessTemplate::make(context, relation_of(chunks(100, 8, 8)), 0);
   ASSERT_TRUE(source);
   std::vector<ByteRun> runs;
   EXPECT_TRUE((*source)->list({}, {100, 1, 1}, 1000, runs));
@@ -100,10 +100,10 @@ TEST(Listing, EndsAtItsLimitsAndAtBlocksOutsideTheGrid) {
 
 TEST(Listing, AFootprintMustGiveAValueToEveryParameter) {
   const IslContext context;
-  const auto source =
-      AccessTemplate::read(context, "[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }", {});
+  const Relation rows = relation_of("[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }");
+  const auto source = AccessTemplate::make(context, rows, 0);
   ASSERT_FALSE(source);
-  EXPECT_NE(source.error().what.find("no value for n"), std::string::npos);
+  EXPECT_NE(source.error().what.find("no value for a parameter"), std::string::npos);
 }
 
 TEST(Listing, SetsOfBytesObeyTheSameRulesAsIsls) {
@@ -151,21 +151,21 @@ TEST(Listing, EdgesAreTheTableThatIslDraws) {
   for (uint32_t seed = 0; seed < 150; ++seed) {
     Generator generator(seed);
     const RandomKernel master = generator.kernel(1, 64), slave = generator.kernel(1, 64);
-    const std::string& writes = master.footprint.arguments[0].must_writes.relation;
-    const std::string& reads = slave.footprint.arguments[0].reads.relation;
+    const Relation& writes = master.footprint.arguments[0].must_writes.relation;
+    const Relation& reads = slave.footprint.arguments[0].reads.relation;
     if (writes.empty() || reads.empty()) continue;
     const Dim3 &from = master.footprint.shape.grid, &to = slave.footprint.shape.grid;
-    const auto lister = [&](const std::string& text, const Dim3& grid) {
+    const auto lister = [&](const Relation& relation, const Dim3& grid) {
       std::vector<ByteRun> runs;
-      EXPECT_TRUE((*AccessTemplate::read(context, text, {}))->list({}, grid, 1 << 16, runs));
+      EXPECT_TRUE((*AccessTemplate::make(context, relation, 0))->list({}, grid, 1 << 16, runs));
       return dro::BlockBytes(static_cast<uint32_t>(grid.count()), runs);
     };
     const dro::BlockBytes earlier = lister(writes, from), later = lister(reads, to);
     EdgeRows rows(from, to);
     ASSERT_TRUE(rows.add(later, earlier, ByteIntervals({{0, 40}}), 1 << 16));
     EdgeTable listed = std::move(rows).table();
-    const isl::map edges = isl::map(context.get(), reads)
-                               .apply_range(isl::map(context.get(), writes)
+    const isl::map edges = map_of(context.get(), reads)
+                               .apply_range(map_of(context.get(), writes)
                                                 .intersect_range(byte_set(context, {0, 40}))
                                                 .reverse());
     ASSERT_EQ(listed.edge_count == 0, yes(edges.is_empty())) << "seed " << seed;

@@ -1,5 +1,5 @@
 // Loops whose numbers pass 64 bits say so.
-#include "dro/relations/loop_program.hpp"
+#include "relation/loop_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -127,18 +127,17 @@ TEST(Tracker, FootprintsThatAreEqualShareOneNumberAndBadOnesAreRefused) {
   DependenceTracker tracker(Rule::exact);
   EXPECT_EQ(*tracker.add_footprint(write_all), *tracker.add_footprint(write_all));
   EXPECT_NE(*tracker.add_footprint(write_all), *tracker.add_footprint(read_all));
-  const auto error = [&](const std::string& relation) {
-    const auto added = tracker.add_footprint(footprint("k", {4}, {reads(relation)}));
+  const auto error = [&](const Relation& relation) {
+    const auto added = tracker.add_footprint(footprint("k", {4}, {{exact(relation), {}, {}}}));
     return added ? "" : added.error().line();
   };
-  EXPECT_THAT(error("{ nonsense"),
-              HasSubstr("kernel k, pointer argument 0, reads: not an isl relation"));
-  EXPECT_THAT(error("{ B[x] -> A[o] : o = x }"),
-              HasSubstr("not a relation from three block indices"));
-  EXPECT_THAT(error("[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }"),
-              HasSubstr("no value for n"));
-  EXPECT_THAT(error("{ B[x, y, z] -> A[o] : o = x }"),
-              HasSubstr("blocks outside the grid (4, 1, 1)"));
+  Relation damaged = relation_of("{ B[x, y, z] -> A[o] : o = x }");
+  EXPECT_THAT(error(damaged), HasSubstr("blocks outside the grid (4, 1, 1)"));
+  damaged.pieces[0].equal[0].pop_back();
+  EXPECT_THAT(error(damaged),
+              HasSubstr("kernel k, pointer argument 0, reads: the rows of a relation"));
+  EXPECT_THAT(error(relation_of("[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }")),
+              HasSubstr("no value for a parameter"));
   Footprint opaque = write_all;
   opaque.opaque_reason = "it spins";
   EXPECT_FALSE(tracker.add_footprint(opaque));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "hostcuda/block_abi.h"
+#include "relation_text.hpp"
 #include "runtime/code/kernel_model.hpp"
 
 namespace sluice::runtime::testing {
@@ -52,10 +53,10 @@ inline analysis::Footprint step_footprint(const analysis::LaunchShape& shape) {
   footprint.kernel = "step";
   footprint.shape = shape;
   footprint.arguments.resize(2);
-  footprint.arguments[0].reads.relation = fmt::format(
-      "{{ B[x, y, z] -> A[o] : {} and 32x - 4 <= o < 32x + 36 and 0 <= o < {} }}", blocks, 4 * n);
-  footprint.arguments[1].must_writes.relation = fmt::format(
-      "{{ B[x, y, z] -> A[o] : {} and 32x <= o < 32x + 32 and 4 <= o < {} }}", blocks, 4 * n - 4);
+  footprint.arguments[0].reads.relation = sluice::testing::relation_of(fmt::format(
+      "{{ B[x, y, z] -> A[o] : {} and 32x - 4 <= o < 32x + 36 and 0 <= o < {} }}", blocks, 4 * n));
+  footprint.arguments[1].must_writes.relation = sluice::testing::relation_of(fmt::format(
+      "{{ B[x, y, z] -> A[o] : {} and 32x <= o < 32x + 32 and 4 <= o < {} }}", blocks, 4 * n - 4));
   return footprint;
 }
 

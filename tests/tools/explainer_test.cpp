@@ -10,6 +10,7 @@
 
 #include "base/demangle.hpp"
 #include "ptx/parser.hpp"
+#include "relation_text.hpp"
 #include "tools/explain/advice.hpp"
 #include "tools/explain/words.hpp"
 
@@ -134,8 +135,8 @@ TEST(Explainer, AJournalsFootprintNeedsNoCode) {
   footprint.shape.grid = {4, 1, 1};
   footprint.shape.block = {64, 1, 1};
   footprint.arguments.resize(2);
-  footprint.arguments[0].reads.relation =
-      "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 256x <= o <= 255 + 256x }";
+  footprint.arguments[0].reads.relation = sluice::testing::relation_of(
+      "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 256x <= o <= 255 + 256x }");
   footprint.arguments[1].may_writes = {
       {}, analysis::Precision::whole_buffer, "the address at PTX line 7 may wrap around"};
   const std::string text = flat(Explainer(true).footprint(footprint, "launch #3"));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "relation_text.hpp"
 #include "tools/explain/access_picture.hpp"
 #include "tools/explain/words.hpp"
 
@@ -36,12 +37,16 @@ constexpr const char* own_row_and_pivot =
     "{ B[x, y, z = 0] -> A[o] : 0 <= x <= 3 and 0 <= y <= 3 and exists r, c : o = 256r + c and "
     "64x <= c < 64x + 64 and (r = 0 or 16y <= r < 16y + 16) }";
 
+Result<AccessPicture> picture_of_text(const std::string& text, const Dim3& grid) {
+  return picture_of(sluice::testing::relation_of(text), grid);
+}
+
 AccessWords reads(const Dim3& grid) {
   return {{"read", "reads"}, grid, 4, {{"n", 64}}};
 }
 
 TEST(BlockPattern, IsAFormulaThatHoldsForEveryBlock) {
-  const auto picture = picture_of(own_row_and_pivot, {4, 4, 1});
+  const auto picture = picture_of_text(own_row_and_pivot, {4, 4, 1});
   ASSERT_TRUE(picture) << picture.error().line();
   const std::string text = describe(*picture, reads({4, 4, 1}));
   EXPECT_THAT(text, HasSubstr("Block (x, y) reads rows 0 to 16y + 15, columns 16x to 16x + 15."));
@@ -51,7 +56,7 @@ TEST(BlockPattern, IsAFormulaThatHoldsForEveryBlock) {
 }
 
 TEST(BlockPattern, IsNoneWhereBlocksFollowNoFormula) {
-  const auto picture = picture_of(
+  const auto picture = picture_of_text(
       "{ B[x, y = 0, z = 0] -> A[o] : (x = 0 and 0 <= o < 8) or (x = 1 and 100 <= o < 104) or "
       "(x = 2 and 20 <= o < 24) or (x = 3 and 7 <= o < 9) }",
       {4, 1, 1});
@@ -62,7 +67,7 @@ TEST(BlockPattern, IsNoneWhereBlocksFollowNoFormula) {
 }
 
 TEST(BlockPattern, OfAWideBlockIsFoundWithoutListingItsBytes) {
-  const auto picture = picture_of(
+  const auto picture = picture_of_text(
       "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 31 and 0 <= o < 67108864 and "
       "16384*floor((o - 512x)/16384) >= -511 - 512x + o }",
       {32, 1, 1});
@@ -74,11 +79,11 @@ TEST(BlockPattern, OfAWideBlockIsFoundWithoutListingItsBytes) {
 }
 
 TEST(BlockPattern, TellsSharedBytesFromOwnOnes) {
-  const auto own =
-      picture_of("{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 8x <= o < 8x + 8 }", {4, 1, 1});
+  const auto own = picture_of_text(
+      "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 8x <= o < 8x + 8 }", {4, 1, 1});
   EXPECT_THAT(describe(*own, reads({4, 1, 1})), HasSubstr("No two blocks read the same byte."));
   const auto all =
-      picture_of("{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 0 <= o < 8 }", {4, 1, 1});
+      picture_of_text("{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 0 <= o < 8 }", {4, 1, 1});
   const std::string text = describe(*all, reads({4, 1, 1}));
   EXPECT_THAT(text, HasSubstr("Every block reads elements 0 to 1."));
   EXPECT_THAT(text, HasSubstr("All blocks read the same bytes."));

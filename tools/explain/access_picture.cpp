@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <regex>
 #include <set>
 #include <tuple>
 
+#include "relation/isl_relation.hpp"
 #include "tools/explain/block_sample.hpp"
 
 namespace sluice::tools {
@@ -20,18 +20,20 @@ using runtime::RelationRuns;
 constexpr unsigned long operation_budget = 4'000'000;
 constexpr size_t most_sharers_listed = 8;
 
-// pitches_in() are the divisors and the factors of bound variables that a relation names, since
-// isl writes rows with them, and parts of them, since an unrolled loop does several rows at a time.
-std::vector<Pitches> pitches_in(const std::string& relation) {
-  static const std::regex divisor(R"(([0-9]+)(?=e[0-9])|/([0-9]+)(?=\)))");
+// pitches_in() are the factors of the divisions of a relation, since rows show in them, and parts
+// of them, since an unrolled loop does several rows at a time.
+std::vector<Pitches> pitches_in(const Relation& relation) {
   std::set<int64_t, std::greater<>> numbers;
-  for (std::sregex_iterator it(relation.begin(), relation.end(), divisor), end; it != end; ++it) {
-    const std::string digits = (*it)[1].matched ? (*it)[1] : (*it)[2];
-    if (digits.length() > 15) continue;
-    const int64_t number = std::stoll(digits);
-    for (const int64_t unrolled : {1, 2, 4, 8}) {
-      if (number % unrolled == 0) numbers.insert(number / unrolled);
+  const auto add = [&](const Relation::Row& row) {
+    for (size_t i = relation.byte_column() + 1; i < row.size(); ++i) {
+      for (const int64_t unrolled : {1, 2, 4, 8}) {
+        if (row[i] % unrolled == 0 && row[i] != 0) numbers.insert(std::abs(row[i]) / unrolled);
+      }
     }
+  };
+  for (const Relation::Piece& piece : relation.pieces) {
+    std::ranges::for_each(piece.equal, add);
+    std::ranges::for_each(piece.at_least, add);
   }
   std::vector<Pitches> pitches;
   for (const int64_t number : numbers)
@@ -51,15 +53,14 @@ BlockIndex block_of(const isl::point& point) {
           uint32_t(coordinate(point, 2))};
 }
 
-Sharing sharing_of(const dro::IslContext& context, const isl::map& relation, const Dim3& grid,
+Sharing sharing_of(const IslContext& context, const isl::map& relation, const Dim3& grid,
                    const BlockIndex& block) {
   Sharing sharing;
-  sharing.none = dro::yes(relation.is_injective());
+  sharing.none = yes(relation.is_injective());
   if (sharing.none || grid.count() < 2) return sharing;
   const isl::set everything = relation.range();
-  const isl::map product =
-      isl::map::from_domain_and_range(dro::grid_blocks(context, grid), everything);
-  sharing.everyone = dro::yes(product.is_equal(relation));
+  const isl::map product = isl::map::from_domain_and_range(grid_blocks(context, grid), everything);
+  sharing.everyone = yes(product.is_equal(relation));
   if (sharing.everyone) return sharing;
   const isl::set own = one_block(context, block);
   const isl::set others = own.apply(relation).apply(relation.reverse()).subtract(own);
@@ -78,43 +79,41 @@ Sharing sharing_of(const dro::IslContext& context, const isl::map& relation, con
 }
 
 // total_of() is what all blocks together touch; nothing where that is too much to list.
-ByteRuns total_of(const dro::IslContext& context, const isl::map& relation) {
+ByteRuns total_of(const IslContext& context, const isl::map& relation) {
   const isl::set bytes = relation.range();
   const auto hull = hull_of(bytes);
   if (!hull) return {};
-  if (dro::yes(dro::byte_set(context, *hull).is_subset(bytes))) {
+  if (yes(byte_set(context, *hull).is_subset(bytes))) {
     return {{hull->first, hull->last + 1}};
   }
   if (hull->last - hull->first > most_bytes_listed) return {};
   const isl::map together =
-      isl::map::from_domain_and_range(one_block(context, {}), dro::coalesced(bytes));
-  char* text = isl_map_to_str(together.get());
-  if (text == nullptr) return {};
-  const auto runs = RelationRuns::create(text, {});
-  std::free(text);
+      isl::map::from_domain_and_range(one_block(context, {}), coalesced(bytes));
+  const auto rows = rows_of(together);
+  if (!rows) return {};
+  const auto runs = RelationRuns::create(*rows);
   return runs ? (*runs)->of({}, {}).value_or(ByteRuns{}) : ByteRuns{};
 }
 
-BlockIndex example_block(const dro::IslContext& context, const isl::map& relation,
-                         const Dim3& grid) {
+BlockIndex example_block(const IslContext& context, const isl::map& relation, const Dim3& grid) {
   const BlockIndex middle{grid.x / 2, grid.y / 2, grid.z / 2};
   const isl::set blocks = relation.domain();
-  if (!dro::yes(one_block(context, middle).intersect(blocks).is_empty())) return middle;
+  if (!yes(one_block(context, middle).intersect(blocks).is_empty())) return middle;
   return block_of(blocks.lexmin().sample_point());
 }
 
 // take_pattern() fills in what the example touches and the formula for all blocks.
-void take_pattern(dro::IslContext& context, const isl::map& relation, const BlockSample& bytes,
-                  const Dim3& grid, const std::string& text, AccessPicture& picture) {
+void take_pattern(IslContext& context, const isl::map& relation, const BlockSample& bytes,
+                  const Dim3& grid, const Relation& rows, AccessPicture& picture) {
   if (bytes.is_listed()) {
     picture.runs = bytes.runs(0);
     picture.bytes = runtime::count_bytes(picture.runs);
   }
   for (const Pitches& pitches :
-       bytes.is_listed() ? likely_pitches(picture.runs) : pitches_in(text)) {
-    const dro::IslContext::Budget budget(context, operation_budget);
+       bytes.is_listed() ? likely_pitches(picture.runs) : pitches_in(rows)) {
+    const IslContext::Budget budget(context, operation_budget);
     auto pattern = fit_pattern(bytes, grid, pitches);
-    if (!pattern || !dro::yes(relation.is_subset(relation_of(context, *pattern)))) continue;
+    if (!pattern || !yes(relation.is_subset(relation_of(context, *pattern)))) continue;
     const Box box = *bytes.box(0, pitches);
     // Of several ways to see the rows, the one that claims the least.
     if (picture.pattern && box_bytes(box) >= box_bytes(picture.box)) continue;
@@ -123,7 +122,7 @@ void take_pattern(dro::IslContext& context, const isl::map& relation, const Bloc
     picture.pitches = pitches;
   }
   if (!picture.pattern) picture.box = bytes.box(0, {}).value_or(Box{});
-  const dro::IslContext::Budget budget(context, operation_budget);
+  const IslContext::Budget budget(context, operation_budget);
   if (!picture.bytes && picture.pattern && bytes.fills(picture.box, picture.pitches)) {
     picture.bytes = box_bytes(picture.box);
   }
@@ -131,23 +130,24 @@ void take_pattern(dro::IslContext& context, const isl::map& relation, const Bloc
 
 }  // namespace
 
-Result<AccessPicture> picture_of(const std::string& text, const Dim3& grid) {
-  dro::IslContext context;
-  const Result<isl::map> relation = dro::parse_access(context, text, grid);
+Result<AccessPicture> picture_of(const Relation& rows, const Dim3& grid) {
+  const auto runs = RelationRuns::create(rows);
+  if (!runs) return tl::unexpected(runs.error());
+  IslContext context;
+  const Result<isl::map> relation =
+      within_grid(context, coalesced(map_of(context.get(), rows)), grid);
   if (!relation) return tl::unexpected(relation.error());
   AccessPicture picture;
-  picture.nothing = dro::yes(relation->is_empty());
+  picture.nothing = yes(relation->is_empty());
   if (picture.nothing) return picture;
-  const auto runs = RelationRuns::create(text, {});
-  if (!runs) return tl::unexpected(runs.error());
   picture.block = example_block(context, *relation, grid);
   take_pattern(context, *relation, BlockSample(context, *relation, **runs, grid, picture.block),
-               grid, text, picture);
+               grid, rows, picture);
   {
-    const dro::IslContext::Budget budget(context, operation_budget);
+    const IslContext::Budget budget(context, operation_budget);
     picture.sharing = sharing_of(context, *relation, grid, picture.block);
   }
-  const dro::IslContext::Budget budget(context, operation_budget);
+  const IslContext::Budget budget(context, operation_budget);
   picture.total = total_of(context, *relation);
   return picture;
 }

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "relation/relation.hpp"
 #include "runtime/check/footprint_claims.hpp"
 #include "tools/explain/block_pattern.hpp"
 #include "tools/explain/region.hpp"
@@ -36,8 +36,8 @@ struct AccessPicture {
   bool nothing = false;     // no block touches anything
 };
 
-// picture_of() looks at a relation { B[x, y, z] -> A[o] } over the blocks of `grid`. An error where
-// the text is no such relation or isl gives up.
-Result<AccessPicture> picture_of(const std::string& relation, const Dim3& grid);
+// picture_of() looks at a relation without parameters over the blocks of `grid`. An error where it
+// is not whole or isl gives up.
+Result<AccessPicture> picture_of(const Relation& relation, const Dim3& grid);
 
 }  // namespace sluice::tools

@@ -137,7 +137,7 @@ std::optional<BlockPattern> fit_pattern(const BlockSample& sample, const Dim3& g
   return PatternFinder(sample, grid).find(pitches);
 }
 
-isl::map relation_of(const dro::IslContext& context, const BlockPattern& pattern) {
+isl::map relation_of(const IslContext& context, const BlockPattern& pattern) {
   std::string variables, constraints, rest = "o";
   for (size_t i = 0; i < pattern.pitches.size(); ++i) {
     variables += fmt::format("{}i{}", i == 0 ? "" : ", ", i);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 #include "runtime/check/footprint_claims.hpp"
 #include "tools/explain/block_sample.hpp"
 #include "tools/explain/region.hpp"
@@ -39,6 +39,6 @@ std::optional<BlockPattern> fit_pattern(const BlockSample& sample, const Dim3& g
 
 // relation_of() is the pattern as a relation, so that isl can prove that it covers every block and
 // not only those that were looked at.
-isl::map relation_of(const dro::IslContext& context, const BlockPattern& pattern);
+isl::map relation_of(const IslContext& context, const BlockPattern& pattern);
 
 }  // namespace sluice::tools

@@ -51,21 +51,21 @@ std::array<int64_t, 3> coordinates(const BlockIndex& block) {
   return {block.x, block.y, block.z};
 }
 
-isl::set one_block(const dro::IslContext& context, const BlockIndex& block) {
+isl::set one_block(const IslContext& context, const BlockIndex& block) {
   return isl::set(context.get(), fmt::format("{{ B[{}, {}, {}] }}", block.x, block.y, block.z));
 }
 
-std::optional<dro::ByteRange> hull_of(const isl::set& bytes) {
-  if (!dro::yes(bytes.is_empty().negate())) return std::nullopt;
+std::optional<ByteRange> hull_of(const isl::set& bytes) {
+  if (!yes(bytes.is_empty().negate())) return std::nullopt;
   const isl::val low = bytes.dim_min_val(0), high = bytes.dim_max_val(0);
-  if (low.is_null() || high.is_null() || !dro::yes(low.is_int()) || !dro::yes(high.is_int())) {
+  if (low.is_null() || high.is_null() || !yes(low.is_int()) || !yes(high.is_int())) {
     return std::nullopt;
   }
-  return dro::ByteRange{low.get_num_si(), high.get_num_si()};
+  return ByteRange{low.get_num_si(), high.get_num_si()};
 }
 
-BlockSample::BlockSample(const dro::IslContext& context, const isl::map& relation,
-                         RelationRuns& lists, const Dim3& grid, const BlockIndex& middle)
+BlockSample::BlockSample(const IslContext& context, const isl::map& relation, RelationRuns& lists,
+                         const Dim3& grid, const BlockIndex& middle)
     : context_(context), relation_(relation) {
   const auto hull = hull_of(of(middle));
   const long span = hull ? hull->last - hull->first + 1 : most_bytes_listed + 1;
@@ -73,7 +73,7 @@ BlockSample::BlockSample(const dro::IslContext& context, const isl::map& relatio
   const size_t most = is_listed_ ? size_t(most_bytes_looked_at / span) : 0;
   for (const BlockIndex& block : sampled_blocks(grid, middle)) {
     if (blocks_.size() > std::max(most, least_blocks_looked_at)) break;
-    if (dro::yes(of(block).is_empty())) continue;
+    if (yes(of(block).is_empty())) continue;
     blocks_.push_back(block);
     auto listed = is_listed_ ? lists.of(block, {}) : std::nullopt;
     is_listed_ = listed.has_value();
@@ -99,7 +99,7 @@ bool BlockSample::fills(const Box& box, const Pitches& pitches) const {
   const isl::set whole(
       context_.get(), fmt::format("{{ A[o] : exists {}c : {}{} <= c <= {} and o = {} }}", variables,
                                   constraints, box.back().first, box.back().last, place));
-  return dro::yes(whole.is_subset(of(blocks_.front())));
+  return yes(whole.is_subset(of(blocks_.front())));
 }
 
 // box_by_isl() knows rows, but no planes.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 #include "runtime/check/footprint_claims.hpp"
 #include "tools/explain/region.hpp"
 
@@ -17,17 +17,17 @@ namespace sluice::tools {
 constexpr long most_bytes_listed = 1L << 19;
 
 std::array<int64_t, 3> coordinates(const runtime::BlockIndex& block);
-isl::set one_block(const dro::IslContext& context, const runtime::BlockIndex& block);
+isl::set one_block(const IslContext& context, const runtime::BlockIndex& block);
 
 // hull_of() is the first and the last byte of a set; nothing where it has none or isl gives up.
-std::optional<dro::ByteRange> hull_of(const isl::set& bytes);
+std::optional<ByteRange> hull_of(const isl::set& bytes);
 
 // BlockSample answers what single blocks touch: from the list of their bytes where that is short,
 // else by isl. It refers to its context and relation.
 class BlockSample {
  public:
-  BlockSample(const dro::IslContext& context, const isl::map& relation,
-              runtime::RelationRuns& lists, const Dim3& grid, const runtime::BlockIndex& middle);
+  BlockSample(const IslContext& context, const isl::map& relation, runtime::RelationRuns& lists,
+              const Dim3& grid, const runtime::BlockIndex& middle);
 
   // blocks() are those of a sample that touch anything, the middle first.
   const std::vector<runtime::BlockIndex>& blocks() const { return blocks_; }
@@ -44,7 +44,7 @@ class BlockSample {
   isl::set of(const runtime::BlockIndex& block) const;
   std::optional<Box> box_by_isl(const runtime::BlockIndex& block, const Pitches& pitches) const;
 
-  const dro::IslContext& context_;
+  const IslContext& context_;
   const isl::map& relation_;
   bool is_listed_ = false;
   std::vector<runtime::BlockIndex> blocks_;

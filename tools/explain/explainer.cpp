@@ -7,6 +7,7 @@
 
 #include "analysis/kernel_analysis.hpp"
 #include "analysis/shape/symbolic_footprint.hpp"
+#include "relation/isl_relation.hpp"
 #include "tools/explain/advice.hpp"
 #include "tools/explain/example_shape.hpp"
 #include "tools/explain/signature.hpp"
@@ -123,7 +124,8 @@ class Writer {
     } else if (const auto picture = picture_of(access.relation, words.grid)) {
       sentence(describe(*picture, words), 4);
     } else {
-      sentence(fmt::format("Blocks {} what this relation says: {}", verb.plural, access.relation),
+      sentence(fmt::format("Blocks {} what this relation says: {}", verb.plural,
+                           text_of(access.relation)),
                4);
     }
     if (!access.reason.empty()) {
@@ -135,7 +137,8 @@ class Writer {
           "happens under a condition on data. So earlier writers of them stay awaited.",
           6);
     }
-    if (isl_ && !access.relation.empty()) text_ += fmt::format("      isl: {}\n", access.relation);
+    if (isl_ && !access.relation.empty())
+      text_ += fmt::format("      isl: {}\n", text_of(access.relation));
   }
 
   KernelSignatureText signature_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "relation/isl_relation.hpp"
 #include "relation_bytes.hpp"
 
 namespace sluice::analysis::random {
@@ -57,9 +58,9 @@ class Comparison {
   bool read(const analysis::Access& access, RelationBytes& relation, bool& any) {
     const bool whole = access.precision == Precision::whole_buffer;
     any = any || whole;
-    auto bytes = RelationBytes::read(whole ? "" : access.relation, kernel_.grid);
+    auto bytes = RelationBytes::read(whole ? Relation() : access.relation, kernel_.grid);
     if (!bytes) {
-      verdict_.unsound = "not a bounded relation: " + access.relation;
+      verdict_.unsound = "not a bounded relation: " + text_of(access.relation);
       return false;
     }
     relation = std::move(*bytes);

@@ -15,6 +15,7 @@
 
 #include "base/floor_divide.hpp"
 #include "byte_collector.hpp"
+#include "relation/isl_relation.hpp"
 
 namespace sluice::analysis::random {
 namespace {
@@ -203,7 +204,7 @@ isl_stat add_piece(isl_basic_map* map, void* user) {
 
 }  // namespace
 
-std::optional<RelationBytes> RelationBytes::read(const std::string& relation, const Dim3& grid) {
+std::optional<RelationBytes> RelationBytes::read(const Relation& relation, const Dim3& grid) {
   RelationBytes bytes;
   bytes.grid_ = grid;
   bytes.relation_ = relation;
@@ -211,7 +212,7 @@ std::optional<RelationBytes> RelationBytes::read(const std::string& relation, co
   if (relation.empty()) return bytes;
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
   isl_options_set_on_error(context.get(), ISL_ON_ERROR_CONTINUE);
-  isl_map* map = isl_map_read_from_str(context.get(), relation.c_str());
+  isl_map* map = map_of(isl::ctx(context.get()), relation).release();
   const isl_stat status = isl_map_foreach_basic_map(map, add_piece, &bytes.pieces_);
   isl_map_free(map);
   if (status != isl_stat_ok) return std::nullopt;
@@ -255,7 +256,7 @@ bool RelationBytes::contains(size_t block, int64_t byte) const {
 // contains_by_isl() is slow, and sure.
 bool RelationBytes::contains_by_isl(size_t block, int64_t byte) const {
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
-  isl_map* map = isl_map_read_from_str(context.get(), relation_.c_str());
+  isl_map* map = map_of(isl::ctx(context.get()), relation_).release();
   for (unsigned i = 0; i < 3; ++i)
     map = isl_map_fix_si(map, isl_dim_in, i, int(position(block)[i]));
   map = isl_map_fix_val(map, isl_dim_out, 0, isl_val_int_from_si(context.get(), byte));

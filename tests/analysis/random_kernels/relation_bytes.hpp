@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "relation/relation.hpp"
 #include "runtime/check/byte_runs.hpp"
 
 namespace sluice::analysis::random {
@@ -35,9 +35,9 @@ struct Piece {
 
 class RelationBytes {
  public:
-  // read() lists the bytes of every block. Nothing where the text is no bounded relation from
-  // blocks to bytes. Empty text is the empty relation.
-  static std::optional<RelationBytes> read(const std::string& relation, const Dim3& grid);
+  // read() lists the bytes of every block. Nothing where it is no bounded relation from
+  // blocks to bytes.
+  static std::optional<RelationBytes> read(const Relation& relation, const Dim3& grid);
 
   // of() is what was listed of a block, by its linear number: all, where complete().
   const runtime::ByteRuns& of(size_t block) const { return blocks_[block]; }
@@ -51,7 +51,7 @@ class RelationBytes {
   bool contains_by_isl(size_t block, int64_t byte) const;
 
   Dim3 grid_;
-  std::string relation_;
+  Relation relation_;
   std::vector<Piece> pieces_;
   std::vector<runtime::ByteRuns> blocks_;
   bool complete_ = true;

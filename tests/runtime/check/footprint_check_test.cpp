@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "relation_text.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -51,9 +53,9 @@ void copy_less(const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
 dro::CheckRecord check(SluiceBlockFunction function) {
   TracingDevice device;
   FootprintCheck checker(device);
-  const std::string bytes =
+  const Relation bytes = sluice::testing::relation_of(
       "{ B[x, y, z] -> A[o] : 0 <= x < 3 and y = 0 and z = 0 and "
-      "16x <= o < 16x + 16 }";
+      "16x <= o < 16x + 16 }");
   analysis::Footprint footprint;
   footprint.kernel = "copy";
   footprint.shape.grid = {3, 1, 1};
@@ -100,9 +102,9 @@ dro::CheckRecord check_some(uint32_t most) {
   footprint.shape.grid = {10, 1, 1};
   footprint.arguments.resize(1);
   footprint.symbols = {{"s0", 16}};
-  footprint.arguments[0].reads.relation =
+  footprint.arguments[0].reads.relation = sluice::testing::relation_of(
       "[s0] -> { B[x, y, z] -> A[o] : 0 <= x < 10 and y = 0 and z = 0 and "
-      "16x <= o < 16x + s0 }";
+      "16x <= o < 16x + s0 }");
   checker.add_footprint(1, footprint);
   const auto read = [](const SluiceBlockLaunch*, uint32_t block, uint32_t, void*) {
     if (current_sink == nullptr) return;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "relation_text.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -17,7 +19,8 @@ void* const b = reinterpret_cast<void*>(0x2000);
 
 // Access of four blocks of 64 bytes each; `may` makes a write one that may not happen.
 analysis::Footprint footprint(bool reads, bool writes, bool may = false) {
-  const std::string own = "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 64x <= o < 64x + 64 }";
+  const Relation own = sluice::testing::relation_of(
+      "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 64x <= o < 64x + 64 }");
   analysis::Footprint result;
   result.shape.grid = {4, 1, 1};
   analysis::ArgumentFootprint& argument = result.arguments.emplace_back();

@@ -1,11 +1,11 @@
-#include "dro/relations/byte_intervals.hpp"
+#include "relation/byte_intervals.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/floor_divide.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 namespace {
 
 bool starts_before(const ByteRange& a, const ByteRange& b) {
@@ -156,4 +156,4 @@ ByteIntervals ByteIntervals::without(const ByteIntervals& gone) const {
   return rest;
 }
 
-}  // namespace sluice::dro
+}  // namespace sluice

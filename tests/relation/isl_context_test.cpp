@@ -1,11 +1,11 @@
 // What isl is asked for ends, however hard the relation.
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 
 #include <gtest/gtest.h>
 #include <isl/ctx.h>
 #include <isl/set.h>
 
-namespace sluice::dro {
+namespace sluice {
 namespace {
 
 // The reads of a stencil of seven points on 7 x 6 x 5 floats, blocks of 4 x 2 x 3 threads. Whether
@@ -81,4 +81,4 @@ TEST(IslBudget, IsSpentByAComputationThatAsksForMore) {
 }
 
 }  // namespace
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -1,4 +1,5 @@
-// isl as `dro` uses it: relations from blocks B[x, y, z] to bytes A[o], and sets of bytes.
+// isl as all but the analysis use it: relations from blocks B[x, y, z] to bytes A[o], and sets of
+// bytes.
 //
 // isl runs with errors as values: an operation that fails, or that goes past the operation budget,
 // gives a null object, and every operation on a null object gives null again. So a computation is
@@ -7,14 +8,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "base/dim3.hpp"
-#include "base/result.hpp"
-#include "dro/types.hpp"
 #include "isl/isl-noexceptions.h"
+#include "relation/range.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 // IslContext owns an isl_ctx. Not thread-safe; it must outlive every object made in it.
 class IslContext {
@@ -54,19 +53,6 @@ class IslContext {
 inline bool yes(const isl::boolean& answer) {
   return answer.is_true();
 }
-
-// read_access() reads a relation [n] -> { B[x, y, z] -> A[o] : ... } with any parameters. An error
-// where the text is none or has other dimensions.
-Result<isl::map> read_access(const IslContext& context, const std::string& text);
-
-// within_grid() is the relation itself, an error where it has blocks outside the grid. `text` is
-// what it was read from.
-Result<isl::map> within_grid(const IslContext& context, isl::map access, const Dim3& grid,
-                             const std::string& text);
-
-// parse_access() reads a relation { B[x, y, z] -> A[o] : ... } over the blocks of `grid`. An error
-// where the text is none, has parameters or other dimensions, or leaves the grid.
-Result<isl::map> parse_access(const IslContext& context, const std::string& text, const Dim3& grid);
 
 // grid_blocks() is { B[x, y, z] } with all positions of the grid.
 isl::set grid_blocks(const IslContext& context, const Dim3& grid);
@@ -112,4 +98,4 @@ std::optional<ByteRange> joined(const std::optional<ByteRange>& a,
 // bounds isl cannot tell gives the widest range.
 std::optional<ByteRange> hull(const isl::set& bytes);
 
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -1,4 +1,4 @@
-#include "dro/relations/loop_program.hpp"
+#include "relation/loop_program.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@
 
 #include "base/floor_divide.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 namespace {
 
 bool fits(isl_val* value) {
@@ -216,4 +216,4 @@ std::optional<LoopProgram> generate_loops(const isl::set& points) {
   return program;
 }
 
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "dro/relations/relations.hpp"
-#include "dro/types.hpp"
+#include "relation/isl_context.hpp"
+#include "relation/range.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 // ByteRun is bytes first .. last that a block, by its linear number, touches.
 struct ByteRun {
@@ -60,4 +60,4 @@ class AccessLoops {
   std::vector<Piece> pieces_;
 };
 
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -1,4 +1,4 @@
-#include "dro/relations/byte_set.hpp"
+#include "relation/byte_set.hpp"
 
 #include <utility>
 
@@ -6,13 +6,13 @@
 
 #include "base/assert.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 ByteSet::ByteSet(ByteIntervals bytes) : hull_(bytes.hull()) {
   if (hull_) listed_ = std::make_shared<const ByteIntervals>(std::move(bytes));
 }
 
-ByteSet::ByteSet(const isl::set& bytes) : hull_(dro::hull(bytes)) {
+ByteSet::ByteSet(const isl::set& bytes) : hull_(sluice::hull(bytes)) {
   if (hull_) set_ = bytes;
 }
 
@@ -98,4 +98,4 @@ isl::set set_of(const IslContext& context, const ByteIntervals& bytes) {
   return result;
 }
 
-}  // namespace sluice::dro
+}  // namespace sluice

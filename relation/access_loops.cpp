@@ -1,23 +1,33 @@
-#include "dro/relations/access_loops.hpp"
+#include "relation/access_loops.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include <isl/map.h>
 #include <isl/set.h>
 
 #include "base/floor_divide.hpp"
-#include "dro/relations/piece_constraints.hpp"
+#include "relation/isl_relation.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 namespace {
 
 constexpr size_t most_pieces = 16;
 constexpr int most_loops = 12;
 
+using BasicSet = std::unique_ptr<isl_basic_set, isl_basic_set* (*)(isl_basic_set*)>;
+
 BasicSet managed(isl_basic_set* set) {
   return {set, isl_basic_set_free};
+}
+
+// lifted() is a piece { B[x, y, z] -> A[o] } as a set of x, y, z, o and its divisions, in this
+// order.
+BasicSet lifted(const isl::basic_map& piece) {
+  return managed(isl_basic_set_flatten(isl_basic_set_lift(isl_basic_map_wrap(piece.copy()))));
 }
 
 }  // namespace
@@ -26,9 +36,10 @@ BasicSet managed(isl_basic_set* set) {
 // dimensions; then, from the innermost loop outwards, each loop takes the constraints that have its
 // variable, and the variable is eliminated.
 bool AccessLoops::add_piece(const isl::basic_map& relation, std::vector<Piece>& pieces) {
-  BasicSet set = lifted_piece(relation);
+  BasicSet set = lifted(relation);
   if (set == nullptr) return false;
   const int loops = isl_basic_set_dim(set.get(), isl_dim_set);
+  const auto parameters = static_cast<size_t>(isl_basic_set_dim(set.get(), isl_dim_param));
   if (loops < 4 || loops > most_loops) return false;
   std::vector<unsigned> order = {2, 1, 0};
   for (int i = 4; i < loops; ++i)
@@ -37,45 +48,45 @@ bool AccessLoops::add_piece(const isl::basic_map& relation, std::vector<Piece>& 
 
   Piece piece;
   piece.loops.resize(static_cast<size_t>(loops));
-  for (int level = loops; level >= 0; --level) {
+  for (size_t level = piece.loops.size() + 1; level-- > 0;) {
     if (yes(isl::manage(isl_basic_set_is_empty(set.get())))) return true;
-    const auto constraints = constraints_of(set.get(), order);
-    if (!constraints) return false;
-    for (const Constraint& constraint : *constraints) {
-      const auto& from = constraint.coefficients;
-      const int64_t own = level > 0 ? from[static_cast<size_t>(level) - 1] : 0;
-      if ((own == 0) != (level == 0)) continue;
-      Bound bound;
-      bound.divisor = level == 0 ? 1 : std::abs(own);
+    const auto rows = conjunction_of(set.get());
+    if (!rows || !rows->is_small()) return false;
+    const auto coefficient = [&](const Relation::Row& row, size_t loop) {
+      return row[1 + parameters + order[loop]];
+    };
+    const auto add = [&](const Relation::Row& row, bool equality) {
+      const int64_t own = level > 0 ? coefficient(row, level - 1) : 0;
+      if ((own == 0) != (level == 0)) return;
       // own * v + rest >= 0: v >= -rest / own, or v <= rest / -own.
       const auto form = [&](int64_t sign) {
-        Bound made = bound;
-        const auto outer = from.begin() + std::max(level - 1, 0);
-        const auto symbols = from.begin() + loops;
-        for (auto it = from.begin(); it != outer; ++it)
-          made.outer.push_back(sign * *it);
-        for (auto it = symbols; it != from.end() - 1; ++it)
-          made.symbols.push_back(sign * *it);
-        made.constant = sign * from.back();
+        Bound made{level == 0 ? 1 : std::abs(own), {}, {}, sign * row[0]};
+        for (size_t outer = 0; outer + 1 < level; ++outer)
+          made.outer.push_back(sign * coefficient(row, outer));
+        for (size_t i = 0; i < parameters; ++i)
+          made.symbols.push_back(sign * row[1 + i]);
         return made;
       };
       if (level == 0) {
         piece.guards.push_back(form(1));
-        if (constraint.equality) piece.guards.push_back(form(-1));
-        continue;
+        if (equality) piece.guards.push_back(form(-1));
+        return;
       }
-      Loop& loop = piece.loops[static_cast<size_t>(level) - 1];
-      if (own > 0 || constraint.equality) loop.lower.push_back(form(own > 0 ? -1 : 1));
-      if (own < 0 || constraint.equality) loop.upper.push_back(form(own > 0 ? -1 : 1));
-    }
+      Loop& loop = piece.loops[level - 1];
+      if (own > 0 || equality) loop.lower.push_back(form(own > 0 ? -1 : 1));
+      if (own < 0 || equality) loop.upper.push_back(form(own > 0 ? -1 : 1));
+    };
+    for (const Relation::Row& row : rows->equal)
+      add(row, true);
+    for (const Relation::Row& row : rows->at_least)
+      add(row, false);
     if (level == 0) break;
-    const Loop& loop = piece.loops[static_cast<size_t>(level) - 1];
+    const Loop& loop = piece.loops[level - 1];
     if (loop.lower.empty() || loop.upper.empty()) return false;
     // isl may say with a new variable what is left of an equality, such as that a sum is even. The
     // inner loop sees to that.
-    set =
-        managed(isl_basic_set_remove_redundancies(isl_basic_set_remove_divs(isl_basic_set_eliminate(
-            set.release(), isl_dim_set, order[static_cast<size_t>(level) - 1], 1))));
+    set = managed(isl_basic_set_remove_redundancies(isl_basic_set_remove_divs(
+        isl_basic_set_eliminate(set.release(), isl_dim_set, order[level - 1], 1))));
     if (set == nullptr) return false;
   }
   pieces.push_back(std::move(piece));
@@ -202,4 +213,4 @@ bool AccessLoops::list(std::span<const int64_t> values, const Dim3& grid, size_t
   });
 }
 
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -11,9 +11,9 @@
 
 #include <isl/ast_type.h>
 
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 // Expression is an isl AST expression, read once so that running it needs no isl.
 struct Expression {
@@ -57,4 +57,4 @@ struct LoopProgram {
 // Nothing where isl gives up, or where the loops have numbers of more than 64 bits.
 std::optional<LoopProgram> generate_loops(const isl::set& points);
 
-}  // namespace sluice::dro
+}  // namespace sluice

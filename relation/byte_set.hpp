@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "dro/relations/byte_intervals.hpp"
-#include "dro/relations/relations.hpp"
+#include "relation/byte_intervals.hpp"
+#include "relation/isl_context.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 // ByteSet is a value; copies share the list. Operations on two listed sets take no isl. Where isl
 // gives up (see IslContext::Budget), each operation says what errs on the side of more order.
@@ -43,4 +43,4 @@ class ByteSet {
 // set_of() is a list as an isl set, with few pieces where equal ranges stand at equal distances.
 isl::set set_of(const IslContext& context, const ByteIntervals& bytes);
 
-}  // namespace sluice::dro
+}  // namespace sluice

@@ -1,18 +1,15 @@
-#include "dro/relations/relations.hpp"
+#include "relation/isl_context.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 #include <isl/ctx.h>
 #include <isl/options.h>
 #include <isl/val.h>
 
-#include "dro/relations/relation_reader.hpp"
-
-namespace sluice::dro {
+namespace sluice {
 namespace {
 
 constexpr unsigned long tidying_budget = 200'000;  // isl operations: a quarter of a second
@@ -54,36 +51,6 @@ TidyingBudget::~TidyingBudget() {
   isl_ctx_set_max_operations(context_, 0);
 }
 
-Result<isl::map> read_access(const IslContext& context, const std::string& text) {
-  const std::optional<isl::map> quickly = read_relation(context.get(), text);
-  const isl::map access = quickly ? *quickly : isl::map(context.get(), text);
-  if (access.is_null()) return invalid_input("not an isl relation: " + text);
-  if (isl_map_dim(access.get(), isl_dim_in) != 3 || isl_map_dim(access.get(), isl_dim_out) != 1) {
-    return invalid_input("not a relation from three block indices to one byte offset: " + text);
-  }
-  return coalesced(access.set_tuple_id(isl::dim::in, isl::id::alloc(context.get(), "B", nullptr))
-                       .set_tuple_id(isl::dim::out, isl::id::alloc(context.get(), "A", nullptr)));
-}
-
-Result<isl::map> within_grid(const IslContext& context, isl::map access, const Dim3& grid,
-                             const std::string& text) {
-  if (!yes(access.domain().is_subset(grid_blocks(context, grid)))) {
-    return invalid_input(fmt::format("the relation has blocks outside the grid ({}, {}, {}): {}",
-                                     grid.x, grid.y, grid.z, text));
-  }
-  return access;
-}
-
-Result<isl::map> parse_access(const IslContext& context, const std::string& text,
-                              const Dim3& grid) {
-  Result<isl::map> access = read_access(context, text);
-  if (!access) return access;
-  if (isl_map_dim(access->get(), isl_dim_param) != 0) {
-    return invalid_input("not a relation from three block indices to one byte offset: " + text);
-  }
-  return within_grid(context, std::move(*access), grid, text);
-}
-
 isl::set grid_blocks(const IslContext& context, const Dim3& grid) {
   return isl::set(context.get(),
                   fmt::format("{{ B[x, y, z] : 0 <= x < {} and 0 <= y < {} and 0 <= z < {} }}",
@@ -121,4 +88,4 @@ std::optional<ByteRange> hull(const isl::set& bytes) {
   return ByteRange{number(bytes.dim_min_val(0), -widest), number(bytes.dim_max_val(0), widest)};
 }
 
-}  // namespace sluice::dro
+}  // namespace sluice

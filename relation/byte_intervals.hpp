@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "dro/types.hpp"
+#include "relation/range.hpp"
 
-namespace sluice::dro {
+namespace sluice {
 
 // StridedRun is ranges of equal length at equal distances: first + stride * k for 0 <= k < count.
 struct StridedRun {
@@ -56,4 +56,4 @@ class ByteIntervals {
 // merge_ranges() sorts ranges and joins those that overlap or touch.
 void merge_ranges(std::vector<ByteRange>& ranges);
 
-}  // namespace sluice::dro
+}  // namespace sluice

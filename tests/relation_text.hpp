@@ -1,0 +1,31 @@
+// Relations as isl's text, for tests.
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "relation/isl_relation.hpp"
+
+namespace sluice {
+
+inline std::ostream& operator<<(std::ostream& out, const Relation& relation) {
+  return out << text_of(relation);
+}
+
+namespace testing {
+
+// relation_of() reads { B[x, y, z] -> A[o] : ... } by isl; `parameters` names all, in order.
+inline Relation relation_of(const std::string& text,
+                            const std::vector<std::string>& parameters = {}) {
+  const IslContext context;
+  const auto rows = rows_of(isl::map(context.get(), text), parameters);
+  EXPECT_TRUE(rows) << text;
+  return rows.value_or(Relation());
+}
+
+}  // namespace testing
+}  // namespace sluice
