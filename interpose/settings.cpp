@@ -63,6 +63,12 @@ Settings read_settings() {
     log::warning("SLUICE_DEPENDENCE: '{}' is no dependence rule; use exact or buffer (now: exact)",
                  rule);
   }
+  const auto exclusion = runtime::Exclusion::read(environment("SLUICE_EXCLUDE"));
+  if (exclusion) {
+    config.exclusion = *exclusion;
+  } else {
+    log::warning("SLUICE_EXCLUDE: {} (now: nothing is excluded)", exclusion.error().line());
+  }
   const std::string governor = environment("SLUICE_GOVERNOR");
   if (governor != "0" && governor != "off") config.policy.emplace();
   settings.megakernel = megakernel_use();

@@ -46,7 +46,7 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
       follower(config.rule, std::move(journal)),
       buffers(device, follower.tracker(), observers),
       code(std::move(maker), device, backend, config.check_footprints),
-      reader(code, buffers, follower.tracker(), policy, observers),
+      reader(code, buffers, follower.tracker(), policy, observers, config.exclusion),
       runner(device, backend, gate,
              {config.workers, config.stress, config.time_tasks && follower.journal() != nullptr}),
       streams(gate, device, runner, policy, follower, observers, limits_of(config)) {

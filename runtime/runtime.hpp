@@ -14,6 +14,7 @@
 #include "dro/types.hpp"
 #include "runtime/code/kernel_model.hpp"
 #include "runtime/device.hpp"
+#include "runtime/launch/exclusion.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
@@ -31,6 +32,7 @@ struct Config {
   bool time_tasks = false;         // note in the journal when each task ran
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
   bool check_races = false;        // find races between streams; launches run one by one
+  Exclusion exclusion;             // launches that pass through
   // Step aside where Sluice does not pay; nothing: launches always go as tasks. `clock` is what the
   // policy measures by; null: the steady clock.
   std::optional<Policy::Config> policy;

@@ -157,7 +157,7 @@ class Reducer {
       Value* place = offset != nullptr ? offset : builder.getInt64(0);
       builder.CreateCall(touch_function(),
                          {place, builder.getInt32(uint32_t(form_.touches.size()))});
-      form_.touches.push_back(std::move(touch));
+      form_.touches.push_back(touch);
     }
     replace_by_unknown(*use.instruction, "loaded from memory");
   }

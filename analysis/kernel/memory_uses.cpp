@@ -87,7 +87,7 @@ class Finder {
       use.address = exchange->getPointerOperand();
       use.touch.bytes = bytes(exchange->getCompareOperand()->getType());
     } else if (auto* call = dyn_cast<CallBase>(&instruction)) {
-      return classify_call(*call, std::move(use));
+      return classify_call(*call, use);
     } else if (isa<FenceInst>(instruction)) {
       found_.fences.push_back(&instruction);
       return {};
@@ -100,7 +100,7 @@ class Finder {
     if (!use.touch.reads && !use.touch.writes) {
       use.touch.reads = use.touch.writes = use.touch.may_only = true;
     }
-    found_.uses.push_back(std::move(use));
+    found_.uses.push_back(use);
     return {};
   }
 
@@ -125,7 +125,7 @@ class Finder {
       use.touch.bytes = uint32_t(layout_.getTypeStoreSize(call.getType()));
       use.touch.reads = true;
       use.touch.writes = use.touch.may_only = name.starts_with("llvm.nvvm.atomic.");
-      found_.uses.push_back(std::move(use));
+      found_.uses.push_back(use);
       return {};
     }
     // What lanes exchange lies in no memory that a program can name.

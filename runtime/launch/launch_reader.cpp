@@ -17,6 +17,9 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
     return Never{{nullptr, "its code was loaded by a call that Sluice does not follow"}};
   }
   Kernel& kernel = *function->kernel;
+  if (!exclusion_.is_empty() && exclusion_.holds(kernel.name, number)) {
+    return Never{{&kernel, Exclusion::why}};
+  }
   const uint64_t blocks = call.grid.count();
   if (policy_.is_aside(kernel.pay, blocks)) return NotYet{{&kernel, Policy::why_aside}};
   KernelModel* model = code_.model(*function);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/check/observer.hpp"
 #include "runtime/code/buffers.hpp"
 #include "runtime/code/code_registry.hpp"
+#include "runtime/launch/exclusion.hpp"
 #include "runtime/launch/understood.hpp"
 #include "runtime/policy/policy.hpp"
 
@@ -19,8 +21,13 @@ namespace sluice::runtime {
 class LaunchReader {
  public:
   LaunchReader(CodeRegistry& code, Buffers& buffers, dro::DependenceTracker& tracker,
-               Policy& policy, const Observers& observers)
-      : code_(code), buffers_(buffers), tracker_(tracker), policy_(policy), observers_(observers) {}
+               Policy& policy, const Observers& observers, Exclusion exclusion)
+      : code_(code),
+        buffers_(buffers),
+        tracker_(tracker),
+        policy_(policy),
+        observers_(observers),
+        exclusion_(std::move(exclusion)) {}
 
   // understand() reads a launch; what it returns is good until the next call. `number` and `called`
   // are as in Known.
@@ -42,6 +49,7 @@ class LaunchReader {
   dro::DependenceTracker& tracker_;
   Policy& policy_;
   const Observers& observers_;
+  Exclusion exclusion_;
   uint64_t dropped_footprints_ = 0;
 
   // Of the launch that is being read.

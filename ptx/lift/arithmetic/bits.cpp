@@ -172,13 +172,14 @@ void lift_prmt(InstructionLifter& lifter) {
   llvm::Value* result = ir.getInt32(0);
   for (unsigned byte = 0; byte < 4; ++byte) {
     // Each nibble selects one of eight bytes; its highest bit replicates that byte's sign.
-    llvm::Value* nibble = ir.CreateLShr(selector, 4 * byte);
+    llvm::Value* nibble = ir.CreateLShr(selector, uint64_t{4} * byte);
     llvm::Value* position =
         ir.CreateZExt(ir.CreateShl(ir.CreateAnd(nibble, ir.getInt32(7)), 3), wide);
     llvm::Value* picked = ir.CreateTrunc(ir.CreateLShr(bytes, position), ir.getInt8Ty());
     llvm::Value* replicate = ir.CreateICmpNE(ir.CreateAnd(nibble, ir.getInt32(8)), ir.getInt32(0));
     picked = ir.CreateSelect(replicate, ir.CreateAShr(picked, 7), picked);
-    result = ir.CreateOr(result, ir.CreateShl(ir.CreateZExt(picked, ir.getInt32Ty()), 8 * byte));
+    result = ir.CreateOr(result,
+                         ir.CreateShl(ir.CreateZExt(picked, ir.getInt32Ty()), uint64_t{8} * byte));
   }
   lifter.write(0, result, type);
 }

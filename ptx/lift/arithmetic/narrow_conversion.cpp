@@ -157,7 +157,8 @@ void lift_cvt_pack(InstructionLifter& lifter) {
   // The first source on top; what a third one gives moves up.
   llvm::Value* packed = ir.CreateOr(clamped(2), ir.CreateShl(clamped(1), width));
   if (!is_half) {
-    packed = ir.CreateOr(packed, ir.CreateShl(lifter.read(3, ScalarType::b32), 2 * width));
+    packed =
+        ir.CreateOr(packed, ir.CreateShl(lifter.read(3, ScalarType::b32), uint64_t{2} * width));
   }
   lifter.write(0, packed, ScalarType::b32);
 }

@@ -76,7 +76,7 @@ class SimdLifter {
   llvm::Value* merged(llvm::Value* around, unsigned lane, llvm::Value* value) {
     llvm::IRBuilder<>& ir = lifter_.ir();
     const uint32_t mask = ((1U << lanes_.bits()) - 1) << lane * lanes_.bits();
-    llvm::Value* inside = ir.CreateAnd(ir.CreateShl(value, lane * lanes_.bits()), mask);
+    llvm::Value* inside = ir.CreateAnd(ir.CreateShl(value, uint64_t{lane} * lanes_.bits()), mask);
     return ir.CreateOr(inside, ir.CreateAnd(around, ~mask));
   }
 

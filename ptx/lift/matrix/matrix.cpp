@@ -119,7 +119,7 @@ void close_rows(InstructionLifter& lifter, const Rows& rows) {
 constexpr unsigned words_in_row = 4;
 
 llvm::Align row_alignment(unsigned word) {
-  return llvm::commonAlignment(llvm::Align(16), 4U * word);
+  return llvm::commonAlignment(llvm::Align(16), uint64_t{4} * word);
 }
 
 }  // namespace

@@ -7,9 +7,10 @@ namespace sluice::ptx::lift_detail {
 
 namespace {
 
-using Operation = llvm::AtomicRMWInst::BinOp;
+using AtomicOperation = llvm::AtomicRMWInst::BinOp;
 
-Operation find_operation(InstructionLifter& lifter, std::string_view operation, ScalarType type) {
+AtomicOperation find_operation(InstructionLifter& lifter, std::string_view operation,
+                               ScalarType type) {
   using B = llvm::AtomicRMWInst;
   if (operation == "exch") return B::Xchg;
   if (is_float(type)) {
@@ -105,7 +106,7 @@ void lift_atom(InstructionLifter& lifter) {
              type != ScalarType::f32) {
     result = add_narrow(lifter, pointer, operand, type, ordering);
   } else {
-    const Operation rmw = find_operation(lifter, *operation, type);
+    const AtomicOperation rmw = find_operation(lifter, *operation, type);
     result = tag(lifter, ir.CreateAtomicRMW(rmw, pointer, operand, alignment, ordering));
   }
   if (returns) lifter.write(0, result, type);
