@@ -75,7 +75,7 @@ class DeclaredWriter {
       out_.close('}');
     } else if constexpr (Array<T>) {
       out_.open('[');
-      std::apply([this](const auto&... each) { (put_next(each), ...); }, elements<T>(value));
+      std::apply([&](const auto&... each) { (put_next(each), ...); }, elements<T>(value));
       out_.close(']');
     } else if constexpr (requires { value.begin(); } && !std::same_as<T, std::string>) {
       out_.open('[');

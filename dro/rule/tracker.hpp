@@ -105,6 +105,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   // note() is a buffer, a footprint, an edge table, a DRO, a host write or a warning.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the record
   virtual void note(Record) {}
   // on_launch() comes once for each tracked launch, after whatever it made new.
   virtual void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) {}

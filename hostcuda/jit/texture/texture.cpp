@@ -50,7 +50,7 @@ Color read_color(const TextureObject& object, const TexelImage& image, const Ind
   }
   for (uint32_t channel = 0; channel < image.channels; ++channel) {
     color[channel] = read_channel(image.format, object.reads_normalized,
-                                  place + channel * bytes_of(image.format));
+                                  place + size_t{channel} * bytes_of(image.format));
   }
   return color;
 }
@@ -65,8 +65,8 @@ Texel read_integers(const TextureObject& object, const TexelImage& image, const 
   }
   const std::byte* place = texel_place(image, index);
   for (uint32_t channel = 0; channel < image.channels; ++channel) {
-    texel[channel] =
-        static_cast<uint32_t>(read_integer(image.format, place + channel * bytes_of(image.format)));
+    texel[channel] = static_cast<uint32_t>(
+        read_integer(image.format, place + size_t{channel} * bytes_of(image.format)));
   }
   return texel;
 }

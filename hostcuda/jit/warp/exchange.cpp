@@ -25,8 +25,8 @@ void run_matrix(const ExchangeLayout& layout, const ptx::matrix_call::Operation&
   const WarpSlots in_block{slots, layout.threads * bytes};
   const size_t lanes = std::min(warp_size, layout.threads - first);
   if (lanes == warp_size) return run_matrix_operation(operation, in_block);
-  std::vector<std::byte> room((input_slots(operation) + result_slots(operation)) * warp_size *
-                              bytes);
+  std::vector<std::byte> room(bytes * warp_size *
+                              (input_slots(operation) + result_slots(operation)));
   const WarpSlots whole{room.data(), warp_size * bytes};
   const unsigned inputs = input_slots(operation);
   for (unsigned i = 0; i < inputs; ++i)

@@ -9,6 +9,7 @@
 
 #include "ptx/matrix_call.hpp"
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
 namespace sluice::hostcuda::jit {
 
 #define SLUICE_INLINE [[gnu::always_inline]] inline
@@ -95,3 +96,4 @@ SLUICE_INLINE void decode_tile(ptx::matrix_call::Element element, const std::byt
 }
 
 }  // namespace sluice::hostcuda::jit
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)

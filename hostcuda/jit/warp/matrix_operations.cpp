@@ -8,6 +8,7 @@
 
 #include "hostcuda/jit/warp/matrix_elements.hpp"
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -265,3 +266,4 @@ void run_matrix_operation(const Operation& operation, const WarpSlots& slots) {
 }
 
 }  // namespace sluice::hostcuda::jit
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)

@@ -4,6 +4,7 @@
 #include "hostcuda/jit/warp/matrix_elements.hpp"
 #include "hostcuda/jit/warp/matrix_operations.hpp"
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -114,3 +115,4 @@ void multiply_quad_pairs(const Operation& operation, const WarpSlots& slots) {
 }
 
 }  // namespace sluice::hostcuda::jit
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)

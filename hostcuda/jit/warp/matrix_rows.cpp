@@ -4,6 +4,7 @@
 
 #include "hostcuda/jit/warp/matrix_operations.hpp"
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -61,3 +62,4 @@ void transpose_registers(const WarpSlots& slots) {
 }
 
 }  // namespace sluice::hostcuda::jit
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
