@@ -74,9 +74,9 @@ class Root:
 
     def check(self):
         print(self.sluice("--version"))
-        checksums = {re.search(r"PASS .*checksum=(\w+)", self.sluice("run", "--device", "cpu", *options, "--", "/stencil",
-                                                                    *STENCIL)).group(1)
-                     for options in (["--off"], ["--journal", "/tmp/journal"])}
+        outputs = [self.sluice("run", "--device", "cpu", *options, "--", "/stencil", *STENCIL)
+                   for options in (["--off"], ["--journal", "/tmp/journal"])]
+        checksums = {re.search(r"PASS .*checksum=(\w+)", output).group(1) for output in outputs}
         assert len(checksums) == 1, checksums
         summary = self.sluice("inspect", "/tmp/journal")
         assert "\n20 launches: 20 as tasks" in summary, summary
