@@ -2,12 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 
 namespace sluice {
 
-// available_processors() is how many processors this process may run on, 1 at least. Thread-safe.
-uint32_t available_processors();
+// available_processors() is how many processors this process has, 1 at least: those that it may run
+// on, or as many as processor_quota() grants where that is less. Thread-safe.
+uint32_t available_processors(const std::string& root = "");
+
+// processor_quota() is how many processors' time the control groups of this process grant it, as a
+// container's do (`docker run --cpus`): rounded up, 1 at least, and nothing where no group sets a
+// limit. It reads `root`/proc/self/cgroup and `root`/sys/fs/cgroup, of version 2 (`cpu.max`) and 1
+// (`cpu.cfs_quota_us`). Thread-safe.
+std::optional<uint32_t> processor_quota(const std::string& root = "");
 
 // no_processor stands for one that isn't known.
 constexpr int no_processor = -1;

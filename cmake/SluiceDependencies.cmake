@@ -27,12 +27,14 @@ function(sluice_llvm target)
     OUTPUT_VARIABLE system_libraries OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(files UNIX_COMMAND "${files}")
   separate_arguments(system_libraries UNIX_COMMAND "${system_libraries}")
-  # LLVM was built with libxml2 and terminfo for parts that we do not link.
-  list(FILTER system_libraries EXCLUDE REGEX "xml2|tinfo")
+  # LLVM was built with libxml2, terminfo and Z3 for parts that we do not link, or, which is Z3's, that the
+  # linker drops again.
+  list(FILTER system_libraries EXCLUDE REGEX "xml2|tinfo|z3")
   add_library(${target} INTERFACE)
   target_include_directories(${target} SYSTEM INTERFACE ${SLUICE_LLVM_INCLUDEDIR})
   target_compile_definitions(${target} INTERFACE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
   target_link_libraries(${target} INTERFACE ${files} -Wl,--as-needed ${system_libraries} -Wl,--no-as-needed)
+  target_link_options(${target} INTERFACE -Wl,--gc-sections)
 endfunction()
 
 if(SLUICE_HAS_DEVICE)

@@ -5,11 +5,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/built.hpp"
 #include "tools/command.hpp"
+
+namespace {
+
+std::string version() {
+  const sluice::tools::Built& built = sluice::tools::built;
+  return std::string("sluice ") + built.version + ", commit " + built.commit + "\nbuilt with " +
+         built.compiler + ", LLVM " + built.llvm + ", headers of CUDA " + built.cuda;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Sluice runs unmodified CUDA programs as a graph of thread-block tasks.", "sluice");
   app.require_subcommand(1);
+  app.set_version_flag("--version", version(), "Print version, commit and what it was built with");
   int status = sluice::tools::exit_success;
   sluice::tools::add_run_command(app, &status);
   sluice::tools::add_check_command(app, &status);

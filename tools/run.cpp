@@ -16,6 +16,7 @@
 #include "base/result.hpp"
 #include "interpose/driver/driver_search.hpp"
 #include "interpose/driver/program_file.hpp"
+#include "tools/built.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 
@@ -38,9 +39,13 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
+// Beside the launcher: as installed, or as in a build tree and in a Python wheel.
 fs::path library_folder() {
   std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "lib";
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path installed = (own / built.libraries).lexically_normal();
+  if (fs::exists(installed / "libsluice.so", error)) return installed;
+  return own.parent_path() / "lib";
 }
 
 // find_program() is execvp's search, so that a program that is missing is known before anything

@@ -1,6 +1,12 @@
 #include "base/processors.hpp"
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +24,76 @@ cpu_set_t allowed() {
   CPU_ZERO(&set);
   EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
   return set;
+}
+
+// A root with the files of control groups.
+class ProcessorQuota : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "processors_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  std::optional<uint32_t> quota() const { return processor_quota(root_); }
+
+  std::string root_;
+};
+
+TEST_F(ProcessorQuota, IsNoneWhereNoGroupSetsOne) {
+  EXPECT_EQ(quota(), std::nullopt);
+  write("/proc/self/cgroup", "0::/\nnonsense\n");
+  EXPECT_EQ(quota(), std::nullopt);
+  write("/sys/fs/cgroup/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota(), std::nullopt);
+  write("/sys/fs/cgroup/cpu.max", "200000\n");
+  EXPECT_EQ(quota(), std::nullopt);
+}
+
+TEST_F(ProcessorQuota, OfVersion2IsRoundedUp) {
+  write("/proc/self/cgroup", "0::/\n");
+  for (const auto& [text, processors] : {std::pair("200000 100000\n", 2U),
+                                         {"150000 100000\n", 2U},
+                                         {"1000 100000\n", 1U},
+                                         {"6400000 100000\n", 64U}}) {
+    write("/sys/fs/cgroup/cpu.max", text);
+    EXPECT_EQ(quota(), processors) << text;
+  }
+}
+
+TEST_F(ProcessorQuota, IsTheLeastOnTheWayUp) {
+  write("/proc/self/cgroup", "0::/a/b\n");
+  write("/sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
+  write("/sys/fs/cgroup/a/cpu.max", "300000 100000\n");
+  write("/sys/fs/cgroup/cpu.max", "max 100000\n");
+  write("/sys/fs/cgroup/c/cpu.max", "100000 100000\n");
+  EXPECT_EQ(quota(), 3U);
+}
+
+TEST_F(ProcessorQuota, OfVersion1IsThatOfTheControllerCpu) {
+  write("/proc/self/cgroup", "5:cpuacct,cpu:/docker/f00\n4:cpuset:/\n0::/\n");
+  write("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n");
+  write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(quota(), std::nullopt);
+  write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n");
+  EXPECT_EQ(quota(), 2U);
+}
+
+TEST_F(ProcessorQuota, BoundsTheProcessorsThatAreAvailable) {
+  write("/proc/self/cgroup", "0::/\n");
+  write("/sys/fs/cgroup/cpu.max", "100000 100000\n");
+  errno = 7;
+  EXPECT_EQ(available_processors(root_), 1U);
+  EXPECT_EQ(errno, 7);
+  write("/sys/fs/cgroup/cpu.max", "100000000 100000\n");
+  const cpu_set_t set = allowed();
+  EXPECT_EQ(available_processors(root_), static_cast<uint32_t>(CPU_COUNT(&set)));
 }
 
 TEST(Processors, AThreadThatMovedAwayMayStillRunOnAllOfThem) {

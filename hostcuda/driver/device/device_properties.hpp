@@ -27,8 +27,8 @@ constexpr unsigned warp = 32;
 constexpr size_t pitch_alignment = 512;
 }  // namespace limits
 
-// DeviceProperties is read once from the machine. Each processor that the process may run on is
-// one multiprocessor. The compute capability is 8.0: all that PTX has up to there runs, and of what
+// DeviceProperties is read once from the machine. Each of available_processors() is one
+// multiprocessor. The compute capability is 8.0: all that PTX has up to there runs, and of what
 // came later nothing that a program would look for. PTX for any target runs.
 struct DeviceProperties {
   unsigned processors = 1;
