@@ -38,7 +38,7 @@ class CodeCache {
   void store(const std::string& key, const std::string& symbol, uint64_t scratch_bytes,
              llvm::StringRef object) const;
 
-  static constexpr uint64_t most_bytes = uint64_t{256} << 20;
+  static constexpr uint64_t most_bytes = CacheFolder::usual_code_bytes;
 
  private:
   const CacheFolder folder_;
