@@ -67,12 +67,14 @@ Result<std::vector<CodeEntry>> read_entries(Bytes bytes, uint64_t base) {
       return damaged(fmt::format("an entry of {} bytes runs past the end", header->payload_size),
                      base + at);
     }
+    const bool is_compressed = (header->flags & (flag_lz4 | flag_zstd)) != 0;
     if (header->kind == kind_ptx) {
       auto text = ptx_text(*header, *payload, base + at);
       if (!text) return tl::unexpected(text.error());
-      entries.push_back({CodeEntry::Kind::ptx, header->architecture, std::move(*text)});
+      entries.push_back(
+          {CodeEntry::Kind::ptx, header->architecture, std::move(*text), is_compressed});
     } else if (header->kind == kind_elf) {
-      entries.push_back({CodeEntry::Kind::machine_code, header->architecture, {}});
+      entries.push_back({CodeEntry::Kind::machine_code, header->architecture, {}, is_compressed});
     }
     // Other kinds (LTO intermediate code and its indices) are for NVIDIA's linker only.
     at += header->header_size + header->payload_size;
