@@ -21,7 +21,7 @@ TEST(FittedName, OneThatFitsStaysAndIsDemangled) {
 }
 
 TEST(FittedName, TheInnermostTemplatesLoseTheirArgumentsFirst) {
-  EXPECT_EQ(fitted_name(reduce, 125),
+  EXPECT_EQ(fitted_name(reduce, reduce.size() - 1),
             "cub::detail::reduce::DeviceReduceKernel<cub::policy_hub<float, unsigned int, "
             "cuda::plus<...> >::Policy1000, float const*, float*>");
   EXPECT_EQ(
@@ -33,9 +33,9 @@ TEST(FittedName, TheInnermostTemplatesLoseTheirArgumentsFirst) {
 
 TEST(FittedName, ThenItsNamespacesGoAndThenItsMiddle) {
   EXPECT_EQ(fitted_name(reduce, 30), "DeviceReduceKernel<...>");
-  EXPECT_EQ(fitted_name(reduce, 20), "DeviceRed...el<...>");
+  EXPECT_EQ(fitted_name(reduce, 20), "DeviceRed...nel<...>");
   EXPECT_EQ(fitted_name("a_name_of_a_kernel_without_templates", 20), "a_name_of...emplates");
-  EXPECT_EQ(fitted_name("(anonymous namespace)::elementwise<int>", 20), "elementwise<int>");
+  EXPECT_EQ(fitted_name("(anonymous namespace)::elementwise<int>", 20), "elementwise<...>");
 }
 
 TEST(FittedName, AnAngleBracketOfAnOperatorIsNoTemplate) {
