@@ -49,12 +49,18 @@ std::string kind_text(const Program& program) {
   return program.is_interpreter ? "an interpreter" : "a program";
 }
 
+// made_by() is ", of CUDA 13", as far as PTX tells.
+std::string made_by(const Program& program) {
+  const std::optional<int> cuda = cuda_of(program.ptx_version);
+  return cuda ? fmt::format(", of CUDA {}", *cuda) : "";
+}
+
 std::string runtime_text(const Program& program) {
   switch (program.runtime) {
     case Program::Runtime::shared:
       return "shared, " + program.cudart;
     case Program::Runtime::fixed:
-      return program.toolkit.empty() ? "static" : "static, of CUDA " + program.toolkit;
+      return fmt::format("static{}", made_by(program));
     case Program::Runtime::none:
       break;
   }
@@ -65,15 +71,17 @@ std::string code_text(const Program& program) {
   if (!program.damage.empty()) return "cannot be read: " + program.damage;
   if (program.code.empty()) return "none";
   std::string text;
+  if (program.images > 1) text = fmt::format("{} images: ", program.images);
   for (const CodePart& part : program.code) {
-    text += fmt::format("{}{}_{}", text.empty() ? "" : ", ",
+    text += fmt::format("{}{}_{}", &part == program.code.data() ? "" : ", ",
                         part.is_ptx ? "PTX for compute" : "machine code for sm", part.architecture);
     if (part.is_compressed) text += " (compressed)";
-    if (part.images != program.images) text += fmt::format(" in {} images", part.images);
+    if (part.images != program.images) text += fmt::format(" in {} of them", part.images);
   }
-  if (program.images > 1) text += fmt::format("; {} images", program.images);
-  return program.toolkit.empty() ? text
-                                 : fmt::format("{}; compiled by CUDA {}", text, program.toolkit);
+  if (!program.ptx_version.empty()) {
+    text += fmt::format("; PTX {}{}", program.ptx_version, made_by(program));
+  }
+  return text;
 }
 
 void print_program(const Program& program) {
@@ -102,8 +110,12 @@ int info_of(const std::string& name, const DeviceHere& device) {
   }
   const Verdict gpu = on_gpu(*program, device.architecture);
   const Verdict cpu = on_cpu_device(*program);
-  print_line("on a GPU", gpu.text);
-  print_line("on the CPU", cpu.text);
+  if (gpu.text == cpu.text) {
+    print_line("verdict", gpu.text);
+  } else {
+    print_line("on a GPU", gpu.text);
+    print_line("on the CPU", cpu.text);
+  }
   print_line("here", device.text);
   return (device.is_cpu_device ? cpu : gpu).runs ? exit_success : exit_difference;
 }

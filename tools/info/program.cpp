@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -71,9 +73,9 @@ Program::Kind kind_of(const Elf64_Ehdr& header, const std::vector<ElfSection>& s
   return header.e_type == ET_DYN ? Program::Kind::library : Program::Kind::other;
 }
 
-// toolkit_of() reads "// Cuda compilation tools, release 13.0, V13.0.88".
-std::string toolkit_of(const std::string& ptx) {
-  constexpr std::string_view before = "compilation tools, release ";
+// version_of() is "9.0" of PTX that says ".version 9.0".
+std::string version_of(const std::string& ptx) {
+  constexpr std::string_view before = ".version ";
   const size_t begin = ptx.find(before);
   if (begin == std::string::npos) return {};
   const size_t number = begin + before.size();
@@ -102,12 +104,11 @@ void take_code(Program& program, const std::vector<ptx::CodeImage>& images) {
         const bool is_ptx = entry.kind == ptx::CodeEntry::Kind::ptx;
         has_ptx |= is_ptx;
         add_part(parts, {is_ptx, entry.architecture, 1, entry.is_compressed});
-        if (program.toolkit.empty()) program.toolkit = toolkit_of(entry.ptx);
+        if (program.ptx_version.empty()) program.ptx_version = version_of(entry.ptx);
       }
       has_code |= !unit.empty();
       lacks_ptx |= !unit.empty() && !has_ptx;
     }
-    // nvcc's linker adds an image without code to each program.
     program.images += has_code ? 1 : 0;
     program.images_without_ptx += lacks_ptx ? 1 : 0;
     for (CodePart& part : parts) {
@@ -171,6 +172,11 @@ void take_elf(Program& program, const Elf64_Ehdr& header, Bytes bytes) {
 bool needs_gpu(const std::string& library) {
   return std::ranges::any_of(gpu_libraries,
                              [&](const char* known) { return is_named(library, known); });
+}
+
+std::optional<int> cuda_of(const std::string& ptx_version) {
+  const int version = std::atoi(ptx_version.c_str());
+  return version >= 7 ? std::optional(version + 4) : std::nullopt;
 }
 
 Result<Program> read_program(const std::string& path) {

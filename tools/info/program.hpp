@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ struct Program {
   std::string cudart;                  // the shared runtime's name: libcudart.so.13
   bool uses_driver = false;            // libcuda.so.1, by name
   std::vector<std::string> libraries;  // others of CUDA's that it needs
-  std::string toolkit;                 // "13.0", by what its PTX says; empty where none does
+  std::string ptx_version;             // "9.0", of the first PTX; empty where there is none
 
   std::vector<CodePart> code;
   size_t images = 0;  // that hold code
@@ -54,6 +55,10 @@ struct Program {
 
 // read_program() reads the file at `path`. An error where it cannot be read.
 Result<Program> read_program(const std::string& path);
+
+// cuda_of() is the major version of the CUDA that first had a version of PTX: 13 of "9.0"; nothing
+// of versions before 7, which do not tell.
+std::optional<int> cuda_of(const std::string& ptx_version);
 
 // needs_gpu() is true of CUDA libraries that come as machine code and work on NVIDIA's driver
 // alone.
