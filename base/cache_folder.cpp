@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -56,16 +57,13 @@ bool write_file(const std::string& path, const std::string& text) {
   return true;
 }
 
-}  // namespace
-
-std::optional<std::string> CacheFolder::load(const std::string& name) const {
-  const KeepErrno keep;
+// read_file() gives nothing of a file that isn't to be believed or has more than `most` bytes.
+std::optional<std::string> read_file(const std::string& path, uint64_t most) {
   // Without O_NONBLOCK a FIFO of that name would wait for a writer.
-  const File file(
-      open((path_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status = {};
   if (file.number() < 0 || fstat(file.number(), &status) != 0 || !is_trusted(status) ||
-      static_cast<uint64_t>(status.st_size) > most_bytes_) {
+      static_cast<uint64_t>(status.st_size) > most) {
     return std::nullopt;
   }
   std::string text(static_cast<size_t>(status.st_size), '\0');
@@ -78,6 +76,56 @@ std::optional<std::string> CacheFolder::load(const std::string& name) const {
   // The time of the last use, which drop_oldest() goes by, to the hour: noting it is a write.
   if (time(nullptr) - status.st_mtim.tv_sec > 3600) futimens(file.number(), nullptr);
   return text;
+}
+
+// The file that says what limit() was told; its name is no cached file's.
+std::string limit_file(const std::string& folder) {
+  return folder + "/.limit";
+}
+
+uint64_t limit_of(const std::string& folder, uint64_t otherwise) {
+  const KeepErrno keep;
+  const std::optional<std::string> text = read_file(limit_file(folder), 32);
+  uint64_t bytes = 0;
+  if (!text) return otherwise;
+  const auto read = std::from_chars(text->data(), text->data() + text->size(), bytes);
+  return read.ec == std::errc() ? bytes : otherwise;
+}
+
+// is_digest() is true of names that digest() makes, and of files that are about to get one.
+bool is_digest(const std::string& name) {
+  constexpr size_t digits = 32;
+  return name.size() >= digits && (name.size() == digits || name[digits] == '.') &&
+         name.find_first_not_of("0123456789abcdef") >= digits;
+}
+
+struct Entry {
+  fs::path path;
+  fs::file_time_type used;
+  uint64_t bytes;
+};
+
+std::vector<Entry> entries_of(const std::string& folder) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator next(folder, error), end; !error && next != end;
+       next.increment(error)) {
+    std::error_code gone;
+    const uint64_t bytes = next->file_size(gone);
+    if (gone || next->path() == limit_file(folder)) continue;
+    entries.push_back({next->path(), next->last_write_time(gone), bytes});
+  }
+  return entries;
+}
+
+}  // namespace
+
+CacheFolder::CacheFolder(std::string path, uint64_t most_bytes)
+    : path_(std::move(path)), most_bytes_(limit_of(path_, most_bytes)) {}
+
+std::optional<std::string> CacheFolder::load(const std::string& name) const {
+  const KeepErrno keep;
+  return read_file(path_ + "/" + name, most_bytes_);
 }
 
 void CacheFolder::store(const std::string& name, const std::string& text) const {
@@ -105,30 +153,46 @@ bool CacheFolder::has_grown_enough(uint64_t bytes) const {
 }
 
 void CacheFolder::drop_oldest() const {
-  struct Entry {
-    fs::path path;
-    fs::file_time_type used;
-    uint64_t bytes;
-  };
-  std::vector<Entry> entries;
+  std::vector<Entry> entries = entries_of(path_);
   uint64_t sum = 0;
-  std::error_code error;
-  for (fs::directory_iterator next(path_, error), end; !error && next != end;
-       next.increment(error)) {
-    std::error_code gone;
-    const uint64_t bytes = next->file_size(gone);
-    if (gone) continue;
-    entries.push_back({next->path(), next->last_write_time(gone), bytes});
-    sum += bytes;
-  }
+  for (const Entry& entry : entries)
+    sum += entry.bytes;
   if (sum <= most_bytes_) return;
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::error_code error;
   for (const Entry& entry : entries) {
     if (sum <= most_bytes_ / 2) return;
     fs::remove(entry.path, error);
     sum -= entry.bytes;
   }
+}
+
+CacheFolder::Contents CacheFolder::contents() const {
+  Contents contents;
+  for (const Entry& entry : entries_of(path_)) {
+    ++contents.files;
+    contents.bytes += entry.bytes;
+  }
+  return contents;
+}
+
+void CacheFolder::clear() const {
+  std::error_code error;
+  for (const Entry& entry : entries_of(path_)) {
+    if (is_digest(entry.path.filename().string())) fs::remove(entry.path, error);
+  }
+}
+
+Status CacheFolder::limit(const std::string& path, std::optional<uint64_t> most_bytes) {
+  std::error_code error;
+  fs::remove(limit_file(path), error);
+  if (error) return system_error("the limit cannot be removed: " + error.message(), path);
+  if (!most_bytes) return {};
+  if (fs::create_directories(path, error)) fs::permissions(path, fs::perms::owner_all, error);
+  if (write_file(limit_file(path), std::to_string(*most_bytes))) return {};
+  return system_error("the limit cannot be written", limit_file(path),
+                      "use a folder that you may write to");
 }
 
 std::string cache_path(const char* variable, const std::string& name) {

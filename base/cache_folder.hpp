@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/result.hpp"
+
 namespace sluice {
 
 // CacheFolder keeps texts under names. Files appear by being renamed, so that processes side by
@@ -12,18 +14,36 @@ namespace sluice {
 // missing. The program's errno stays as it was. Thread-safe.
 class CacheFolder {
  public:
+  static constexpr uint64_t usual_bytes = uint64_t{64} << 20U;        // of analyses
+  static constexpr uint64_t usual_code_bytes = uint64_t{256} << 20U;  // of compiled code
+
   // `path` need not be there yet. The files used least recently go where all exceed `most_bytes`,
-  // which is looked at about once for each 1/32 of it that is stored.
-  explicit CacheFolder(std::string path, uint64_t most_bytes = uint64_t{64} << 20U)
-      : path_(std::move(path)), most_bytes_(most_bytes) {}
+  // or what limit() has put in its place, which is looked at about once for each 1/32 of it that is
+  // stored.
+  explicit CacheFolder(std::string path, uint64_t most_bytes = usual_bytes);
 
   // `name` is a file name without slashes.
   std::optional<std::string> load(const std::string& name) const;
   void store(const std::string& name, const std::string& text) const;
 
+  // What is kept now. most_bytes() is what it may grow to.
+  struct Contents {
+    uint64_t files = 0;
+    uint64_t bytes = 0;
+  };
+  Contents contents() const;
+  uint64_t most_bytes() const { return most_bytes_; }
+
+  // clear() removes all files that were stored under digests; others are not ours.
+  void clear() const;
+  // limit() has the folder keep to so many bytes from now on, in every process that opens it later;
+  // nothing: to what each says itself. An error where that cannot be written down.
+  static Status limit(const std::string& path, std::optional<uint64_t> most_bytes);
+  // drop_oldest() removes files while they exceed the limit, down to half of it.
+  void drop_oldest() const;
+
  private:
   bool has_grown_enough(uint64_t bytes) const;
-  void drop_oldest() const;
 
   const std::string path_;
   const uint64_t most_bytes_;

@@ -36,6 +36,12 @@ MegakernelUse megakernel_use() {
   return MegakernelUse::background;
 }
 
+SummaryUse summary_use() {
+  if (!is_set("SLUICE_SUMMARY")) return SummaryUse::off;
+  if (environment("SLUICE_SUMMARY") != "auto") return SummaryUse::always;
+  return isatty(STDERR_FILENO) == 1 ? SummaryUse::automatic : SummaryUse::off;
+}
+
 // A %p in the journal's path becomes the process id, so that programs with several processes
 // write one journal each.
 std::string journal_path() {
@@ -71,6 +77,8 @@ Settings read_settings() {
   }
   const std::string governor = environment("SLUICE_GOVERNOR");
   if (governor != "0" && governor != "off") config.policy.emplace();
+  settings.summary = summary_use();
+  config.summarise = settings.summary != SummaryUse::off;
   settings.megakernel = megakernel_use();
   settings.analysis_cache = cache_path("SLUICE_ANALYSIS_CACHE", "analysis");
   config.workers = number("SLUICE_WORKERS", 65536);

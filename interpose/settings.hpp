@@ -12,9 +12,14 @@ namespace sluice::interpose {
 // their code is ready) or wait (all but the first launch of a kernel wait for its code).
 enum class MegakernelUse { off, background, wait };
 
+// SummaryUse is SLUICE_SUMMARY: off (the default), auto (where stderr is a terminal and the run
+// took more than a second) or always ("1").
+enum class SummaryUse { off, automatic, always };
+
 struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
+  SummaryUse summary = SummaryUse::off;
   // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
   std::string analysis_cache;
 };

@@ -54,11 +54,26 @@ void throw_assertion(const char* condition, const char* file, int line) {
 // function that never returns. Without Sluice it would not wait at all.
 constexpr std::chrono::milliseconds patience_at_exit{500};
 
+// When the runtime started, and whether its end is told.
+std::chrono::steady_clock::time_point runtime_began;
+SummaryUse chosen_summary = SummaryUse::off;
+
+void tell_summary(const runtime::Runtime& runtime) {
+  using namespace std::chrono_literals;
+  if (chosen_summary == SummaryUse::off) return;
+  const bool is_long = std::chrono::steady_clock::now() - runtime_began > 1s;
+  if (chosen_summary == SummaryUse::automatic && (!is_long || isatty(STDERR_FILENO) == 0)) return;
+  // As what is always told unless the log is off.
+  log::error("{} ({}): {}", std::filesystem::path(program_path()).filename().string(), getpid(),
+             runtime.summary());
+}
+
 void finish_runtime() {
   const ErrnoGuard guard;
   runtime::Runtime* runtime = current_runtime.load();
   if (runtime == nullptr) return;
   runtime->finish(patience_at_exit);
+  tell_summary(*runtime);
   int status = 0;
   if (const uint64_t violations = runtime->footprint_violations(); violations > 0) {
     log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",
@@ -223,6 +238,8 @@ void Shim::start_runtime() {
       log::error("{}; the program runs without Sluice", made.error().line());
       return;
     }
+    runtime_began = std::chrono::steady_clock::now();
+    chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);
     std::atexit(finish_runtime);
     pthread_atfork(nullptr, nullptr, leave_runtime_in_child);

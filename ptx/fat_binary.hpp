@@ -17,6 +17,7 @@ struct CodeEntry {
   Kind kind = Kind::ptx;
   uint32_t architecture = 0;  // 75 for sm_75 / compute_75
   std::string ptx;            // for Kind::ptx, without the trailing NUL
+  bool is_compressed = false;
 };
 
 // CodeImage is what one cuModuleLoadData or cuLibraryLoadData receives. A device-linked image

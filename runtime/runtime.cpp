@@ -59,6 +59,9 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
   if (config.check_footprints)
     check = watched_by(std::make_unique<FootprintCheck>(device, config.check_blocks));
   if (config.check_races) races = watched_by(std::make_unique<RaceObserver>(gate, buffers));
+  if (config.summarise)
+    summary = watched_by(
+        std::make_unique<RunSummary>(config.clock != nullptr ? config.clock : steady_nanoseconds));
   if (config.time_tasks && follower.journal() != nullptr)
     watched_by(std::make_unique<Trace>(*follower.journal()));
 }
@@ -136,6 +139,7 @@ void Runtime::pass_through(const char* kernel, const std::string& reason) {
   state_->gate.enter_open([&] {
     state_->streams.close();
     if (state_->races != nullptr) state_->races->unchecked(kernel, reason);
+    if (state_->summary != nullptr) state_->summary->unchecked(kernel, reason);
     state_->follower.pass(state_->follower.next_number(), {.kernel = kernel}, reason);
   });
 }
@@ -173,6 +177,13 @@ RaceObserver* Runtime::races() const {
 dro::DependenceTracker::Counters Runtime::counters() const {
   const Gate::Lock lock = state_->gate.lock();
   return state_->follower.tracker().counters();
+}
+
+std::string Runtime::summary() const {
+  if (state_->summary == nullptr) return {};
+  const Gate::Lock lock = state_->gate.lock();
+  return state_->summary->line(state_->follower.launches(), state_->streams.ended().launches,
+                               state_->policy.plain_speed());
 }
 
 uint64_t Runtime::footprint_violations() const {

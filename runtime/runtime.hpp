@@ -33,6 +33,7 @@ struct Config {
   uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
   bool check_races = false;        // find races between streams; launches run one by one
   Exclusion exclusion;             // launches that pass through
+  bool summarise = false;          // count what summary() says
   // Step aside where Sluice does not pay; nothing: launches always go as tasks. `clock` is what the
   // policy measures by; null: the steady clock.
   std::optional<Policy::Config> policy;
@@ -95,6 +96,10 @@ class Runtime {
 
   // counters() is what the tracker has found so far.
   dro::DependenceTracker::Counters counters() const;
+
+  // summary() is what Sluice did, in one line; empty where it is not counted. Call it after
+  // finish().
+  std::string summary() const;
 
   // footprint_violations() counts accesses outside footprints, and must-writes that did not happen,
   // in the blocks that have run so far; 0 where they are not checked.

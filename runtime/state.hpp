@@ -7,6 +7,7 @@
 
 #include "runtime/check/footprint_check.hpp"
 #include "runtime/check/observer.hpp"
+#include "runtime/check/run_summary.hpp"
 #include "runtime/code/buffers.hpp"
 #include "runtime/code/code_registry.hpp"
 #include "runtime/gate.hpp"
@@ -43,6 +44,7 @@ struct Runtime::State {
   StreamWindows streams;
   FootprintCheck* check = nullptr;  // of the observers; null: footprints are not checked
   RaceObserver* races = nullptr;    // likewise
+  RunSummary* summary = nullptr;    // likewise
 
  private:
   std::optional<int> give(const Known& launch, Policy::Way way);

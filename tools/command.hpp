@@ -11,7 +11,7 @@ namespace sluice::tools {
 // Exit statuses of the tool itself; `sluice run` else gives the program's.
 enum ExitStatus : int {
   exit_success = 0,
-  exit_difference = 1,  // replay found a difference, explain an unsupported kernel
+  exit_difference = 1,  // a difference, or info: a program that would not run
   exit_usage = 2,       // bad arguments or input
   exit_not_executable = 126,
   exit_not_found = 127,
@@ -25,6 +25,8 @@ void add_inspect_command(CLI::App& app, int* status);
 void add_replay_command(CLI::App& app, int* status);
 void add_explain_command(CLI::App& app, int* status);
 void add_footprints_command(CLI::App& app, int* status);
+void add_info_command(CLI::App& app, int* status);
+void add_cache_command(CLI::App& app, int* status);
 
 // mark_program() puts "--" before the program of `run OPTIONS PROGRAM ARGS...` or check where the
 // user left it out: options behind the program are the program's own. `app` has these commands.

@@ -9,8 +9,10 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/demangle.hpp"
+#include "base/terminal/fitted_name.hpp"
 #include "ptx/fat_binary.hpp"
 #include "ptx/link.hpp"
 #include "tools/command.hpp"
@@ -31,6 +33,9 @@ struct ExplainOptions {
   uint32_t shared = 0;
   std::vector<std::string> arguments;
   bool isl = false;
+  bool full_names = false;
+
+  size_t width() const { return full_names ? any_width : width_of(STDOUT_FILENO); }
 };
 
 // A program's images may include ones without PTX (nvcc's linker adds an empty one to each
@@ -123,7 +128,7 @@ std::string launch_text(const RecordedKernel& recorded) {
 int explain_journal(const ExplainOptions& options) {
   const auto kernels = recorded_launches(options.file, options.launch);
   if (!kernels) return refuse(exit_usage, kernels.error());
-  Explainer explainer(options.isl);
+  Explainer explainer(options.isl, options.width());
   Printer printer;
   for (const RecordedKernel& recorded : *kernels) {
     if (!is_wanted(recorded.kernel, options.kernel)) continue;
@@ -147,7 +152,7 @@ int explain_code(const ExplainOptions& options) {
     if (!kernels) return refuse(exit_usage, kernels.error());
     recorded = std::move(*kernels);
   }
-  Explainer explainer(options.isl);
+  Explainer explainer(options.isl, options.width());
   Printer printer;
   for (const ptx::Module& module : *modules) {
     for (const ptx::Function* kernel : module.kernels()) {
@@ -201,6 +206,7 @@ void add_explain_command(CLI::App& app, int* status) {
                       "explain FILE's kernels for the launches that this JOURNAL recorded");
   command->add_option("--launch", options->launch, "of the journal's launches only this number");
   command->add_flag("--isl", options->isl, "print the relations in isl's notation too");
+  command->add_flag("--full-names", options->full_names, full_names_help);
   command->callback([options, status] {
     *status = is_journal(options->file) ? explain_journal(*options) : explain_code(*options);
   });

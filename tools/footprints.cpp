@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
+#include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/footprint_classes.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
@@ -16,6 +18,7 @@ namespace {
 struct FootprintsOptions {
   std::vector<std::string> files;
   bool shares_only = false;
+  bool full_names = false;
 };
 
 int footprints(const FootprintsOptions& options) {
@@ -25,7 +28,8 @@ int footprints(const FootprintsOptions& options) {
     if (!shapes) return refuse(exit_usage, shapes.error());
     if (!options.shares_only) {
       std::cout << file << '\n';
-      dro::write_classes(*shapes, std::cout);
+      dro::write_classes(*shapes, std::cout,
+                         options.full_names ? any_width : width_of(STDOUT_FILENO));
     }
     if (options.files.size() > 1) dro::write_shares(*shapes, file, std::cout);
     all.insert(all.end(), shapes->begin(), shapes->end());
@@ -46,6 +50,7 @@ void add_footprints_command(CLI::App& app, int* status) {
   command->add_option("FILE", options->files, "journals that sluice run --journal wrote")
       ->required();
   command->add_flag("--shares", options->shares_only, "the shares only, a line for each journal");
+  command->add_flag("--full-names", options->full_names, full_names_help);
   command->callback([options, status] { *status = footprints(*options); });
 }
 

@@ -8,7 +8,9 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
+#include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/summary.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
@@ -30,6 +32,7 @@ struct InspectOptions {
   bool dot = false;
   std::optional<dro::DroId> dot_dro;
   bool parallelism = false;
+  bool full_names = false;
   std::string trace;
   std::string html;
 };
@@ -81,18 +84,19 @@ int inspect(const InspectOptions& options) {
   const Result<dro::JournalSummary> summary = dro::summarise(options.file);
   if (!summary) return refuse(exit_usage, summary.error());
   if (!summary->end.note.empty()) std::cerr << "sluice: " << summary->end.note << "\n";
+  const size_t width = options.full_names ? any_width : width_of(STDOUT_FILENO);
   if (options.dot) {
-    write_launch_graph(*summary, std::cout);
+    write_launch_graph(*summary, std::cout, width);
   } else if (options.pairs) {
-    dro::write_pairs(*summary, options.json, std::cout);
+    dro::write_pairs(*summary, options.json, std::cout, width);
   } else if (options.launches) {
-    dro::write_launches(*summary, options.json, std::cout);
+    dro::write_launches(*summary, options.json, std::cout, width);
   } else if (options.dros) {
-    dro::write_dros(*summary, options.json, std::cout);
+    dro::write_dros(*summary, options.json, std::cout, width);
   } else if (options.json) {
     dro::write_summary_json(*summary, std::cout);
   } else {
-    dro::write_summary(*summary, std::cout);
+    dro::write_summary(*summary, std::cout, width);
   }
   return status_of(*summary);
 }
@@ -105,6 +109,7 @@ void add_inspect_command(CLI::App& app, int* status) {
   command->add_option("FILE", options->file, "a journal that sluice run --journal wrote")
       ->required();
   command->add_flag("--json", options->json, "one JSON object, or one a line for the lists");
+  command->add_flag("--full-names", options->full_names, full_names_help);
   // What is printed: one of these, or the summary.
   CLI::Option_group* what = command->add_option_group("what");
   what->add_flag("--launches", options->launches, "a line for each launch");

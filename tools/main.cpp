@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   sluice::tools::add_replay_command(app, &status);
   sluice::tools::add_explain_command(app, &status);
   sluice::tools::add_footprints_command(app, &status);
+  sluice::tools::add_info_command(app, &status);
+  sluice::tools::add_cache_command(app, &status);
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
     sluice::tools::mark_program(app, arguments);

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,8 @@
 #include "base/result.hpp"
 #include "interpose/driver/driver_search.hpp"
 #include "interpose/driver/program_file.hpp"
-#include "tools/built.hpp"
 #include "tools/command.hpp"
+#include "tools/find_program.hpp"
 #include "tools/report.hpp"
 
 namespace sluice::tools {
@@ -33,36 +32,12 @@ struct RunOptions {
   bool check_footprints = false;
   uint32_t check_blocks = 0;  // of each launch; 0: all
   bool trace = false;
+  bool summary = false;
   bool off = false;
   bool check_races = false;  // of sluice check
   int race_status = 0;       // the exit status where a race was found; 0: the program's
   std::vector<std::string> command;
 };
-
-// Beside the launcher: as installed, or as in a build tree and in a Python wheel.
-fs::path library_folder() {
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const fs::path installed = (own / built.libraries).lexically_normal();
-  if (fs::exists(installed / "libsluice.so", error)) return installed;
-  return own.parent_path() / "lib";
-}
-
-// find_program() is execvp's search, so that a program that is missing is known before anything
-// is changed.
-Result<std::string> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    if (access(name.c_str(), F_OK) != 0) return system_error("no such program", name);
-    return name;
-  }
-  const char* path = std::getenv("PATH");
-  std::stringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return system_error("no such program in PATH", name);
-}
 
 // The journal's file is made by the program; here it is only made sure that it can be.
 Status check_journal(const std::string& path) {
@@ -102,6 +77,8 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
   }
   if (options.trace) setenv("SLUICE_TRACE", "1", 1);
+  // What the user has set counts, unless the option says more.
+  setenv("SLUICE_SUMMARY", options.summary ? "1" : "auto", options.summary ? 1 : 0);
   if (options.check_races) setenv("SLUICE_CHECK_RACES", "1", 1);
   if (options.race_status != 0) {
     setenv("SLUICE_RACE_STATUS", std::to_string(options.race_status).c_str(), 1);
@@ -130,8 +107,7 @@ int run(const RunOptions& options) {
     const Status writable = check_journal(options.journal);
     if (!writable) return refuse(exit_usage, writable.error());
   }
-  const Result<interpose::FoundDriver> driver =
-      interpose::find_driver(*choice, library_folder().string());
+  const Result<interpose::FoundDriver> driver = interpose::find_driver(*choice, library_folder());
   if (!driver) return refuse(exit_usage, driver.error());
   const Result<interpose::ProgramFile> file = interpose::inspect_program(*program);
   if (driver->is_cpu_device && file && file->has_static_cuda_runtime) {
@@ -212,6 +188,9 @@ void add_run_command(CLI::App& app, int* status) {
   command->add_option("--check-blocks", options->check_blocks,
                       "--check-footprints for about so many blocks of each launch, spread over "
                       "its grid, instead of all");
+  command->add_flag("--summary", options->summary,
+                    "say on stderr at the end what Sluice did; on a terminal it says so anyway "
+                    "after more than a second (SLUICE_SUMMARY=0: never)");
   command->add_flag("--off", options->off, "run on that device without Sluice");
 }
 

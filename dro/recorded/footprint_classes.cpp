@@ -105,10 +105,11 @@ Result<std::vector<ClassifiedShape>> classify_footprints(const std::string& path
   return collector.take();
 }
 
-void write_classes(const std::vector<ClassifiedShape>& shapes, std::ostream& out) {
+void write_classes(const std::vector<ClassifiedShape>& shapes, std::ostream& out, size_t width) {
   for (const ClassifiedShape& shape : shapes) {
-    out << fmt::format("{:12}  {} grid {} block {}", class_names[size_t(shape.kind)], shape.kernel,
-                       extent_text(shape.shape.grid), extent_text(shape.shape.block));
+    out << fmt::format("{:12}  {} grid {} block {}", class_names[size_t(shape.kind)],
+                       name_in_line(shape.kernel, width), extent_text(shape.shape.grid),
+                       extent_text(shape.shape.block));
     const auto& values = shape.shape.shape_values;
     for (size_t i = 0; i < values.size(); ++i)
       out << (i == 0 ? " scalars " : ", ") << values[i];

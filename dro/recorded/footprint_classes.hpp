@@ -8,6 +8,7 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "base/terminal/fitted_name.hpp"
 
 namespace sluice::dro {
 
@@ -30,7 +31,9 @@ struct ClassifiedShape {
 Result<std::vector<ClassifiedShape>> classify_footprints(const std::string& path);
 
 // write_classes() is a line for each pair, with the arguments that are not exact and why.
-void write_classes(const std::vector<ClassifiedShape>& shapes, std::ostream& out);
+// Names are as name_in_line() has them.
+void write_classes(const std::vector<ClassifiedShape>& shapes, std::ostream& out,
+                   size_t width = usual_width);
 
 // write_shares() is one line: how many pairs, and the share of each class.
 void write_shares(const std::vector<ClassifiedShape>& shapes, const std::string& name,

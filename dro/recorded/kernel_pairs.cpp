@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/demangle.hpp"
+#include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/summary.hpp"
 
 namespace sluice::dro {
@@ -29,13 +29,13 @@ std::vector<KernelPair> kernel_pairs(const JournalSummary& summary) {
   return pairs;
 }
 
-void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out) {
+void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out, size_t width) {
   for (const KernelPair& pair : kernel_pairs(summary)) {
     const std::string hazards = hazard_names(pair.hazards);
     if (!as_json) {
       out << fmt::format("{} -> {}: {}, DROs {}, dependences {}, edges {}\n",
-                         short_name(pair.master), short_name(pair.slave), hazards, pair.dros,
-                         pair.dependences, pair.edges);
+                         name_in_line(pair.master, width), name_in_line(pair.slave, width), hazards,
+                         pair.dros, pair.dependences, pair.edges);
       continue;
     }
     const nlohmann::ordered_json object = {{"master", pair.master},

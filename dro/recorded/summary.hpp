@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/terminal/fitted_name.hpp"
 #include "dro/journal/journal_reader.hpp"
 
 namespace sluice::dro {
@@ -77,18 +78,24 @@ struct JournalSummary {
 using RecordUser = std::function<Status(const JournalRecord&, const JournalSummary&)>;
 Result<JournalSummary> summarise(const std::string& path, const RecordUser& also = {});
 
-// write_summary() is `sluice inspect`: text for people. write_summary_json() is one object.
-void write_summary(const JournalSummary& summary, std::ostream& out);
+// write_summary() is `sluice inspect`: text for people, in whose tables kernels' names are
+// shortened so that lines have at most `width` columns where they can. write_summary_json() is one
+// object.
+void write_summary(const JournalSummary& summary, std::ostream& out, size_t width = usual_width);
 void write_summary_json(const JournalSummary& summary, std::ostream& out);
 
-// write_launches() and write_dros() are one line a launch and one a DRO; with `json` an object.
-void write_launches(const JournalSummary& summary, bool json, std::ostream& out);
-void write_dros(const JournalSummary& summary, bool json, std::ostream& out);
+// write_launches() and write_dros() are one line a launch and one a DRO, with names as
+// name_in_line() has them; with `json` an object, and names as the driver knows them.
+void write_launches(const JournalSummary& summary, bool json, std::ostream& out,
+                    size_t width = usual_width);
+void write_dros(const JournalSummary& summary, bool json, std::ostream& out,
+                size_t width = usual_width);
 
 // kernel_pairs() are in the order of their first DRO.
 std::vector<KernelPair> kernel_pairs(const JournalSummary& summary);
 
 // write_pairs() is a line a kernel pair, or with `json` an object.
-void write_pairs(const JournalSummary& summary, bool json, std::ostream& out);
+void write_pairs(const JournalSummary& summary, bool json, std::ostream& out,
+                 size_t width = usual_width);
 
 }  // namespace sluice::dro

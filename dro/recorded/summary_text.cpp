@@ -1,11 +1,13 @@
 // The printed forms of a summary.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/demangle.hpp"
+#include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/summary.hpp"
 
 namespace sluice::dro {
@@ -31,18 +33,35 @@ json extent_json(const Dim3& extent) {
 // Column of a table of text: the widest cell decides its width.
 using Row = std::vector<std::string>;
 
-void print_table(std::ostream& out, const std::vector<Row>& rows) {
+std::vector<size_t> widths_of(const std::vector<Row>& rows) {
   std::vector<size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows) {
     for (size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], row[i].size());
   }
+  return widths;
+}
+
+void print_table(std::ostream& out, const std::vector<Row>& rows) {
+  const std::vector<size_t> widths = widths_of(rows);
   for (const Row& row : rows) {
     std::string line = " ";
     for (size_t i = 0; i < row.size(); ++i)
       line += fmt::format(" {:<{}} ", row[i], widths[i]);
     out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
   }
+}
+
+// print_with_names() prints a table whose rows have `names` kernel names each, in what the rest
+// leaves of `width` columns. `rows` makes it for a function that gives a kernel's name.
+using Namer = std::function<std::string(const std::string&)>;
+
+void print_with_names(std::ostream& out, size_t width, size_t names,
+                      const std::function<std::vector<Row>(const Namer&)>& rows) {
+  const std::vector<size_t> rest = widths_of(rows([](const std::string&) { return ""; }));
+  const size_t taken = std::accumulate(rest.begin(), rest.end(), 2 * rest.size());
+  const size_t room = width == any_width ? any_width : (width - std::min(width, taken)) / names;
+  print_table(out, rows([room](const std::string& name) { return fitted_name(name, room); }));
 }
 
 std::string how(const LaunchRecord& launch) {
@@ -57,7 +76,7 @@ struct KernelCount {
   uint64_t launches = 0, tasks = 0;
 };
 
-void print_launch_table(const JournalSummary& summary, std::ostream& out) {
+void print_launch_table(const JournalSummary& summary, size_t width, std::ostream& out) {
   std::vector<KernelCount> kernels;
   for (const LaunchSummary& launch : summary.launches) {
     const LaunchDetails& details = launch.record.details;
@@ -71,13 +90,15 @@ void print_launch_table(const JournalSummary& summary, std::ostream& out) {
     ++place->launches;
     place->tasks += details.passed_through.empty() ? 1 : 0;
   }
-  std::vector<Row> rows = {{"kernel", "grid", "block", "launches", "as tasks"}};
-  for (const KernelCount& count : kernels) {
-    rows.push_back({short_name(count.kernel), extent_text(count.grid), extent_text(count.block),
-                    std::to_string(count.launches), std::to_string(count.tasks)});
-  }
   out << "\nlaunches\n";
-  print_table(out, rows);
+  print_with_names(out, width, 1, [&](const Namer& name) {
+    std::vector<Row> rows = {{"kernel", "grid", "block", "launches", "as tasks"}};
+    for (const KernelCount& count : kernels) {
+      rows.push_back({name(count.kernel), extent_text(count.grid), extent_text(count.block),
+                      std::to_string(count.launches), std::to_string(count.tasks)});
+    }
+    return rows;
+  });
 }
 
 // share_text() is "50.0 % of 128": how much of what was claimed was touched.
@@ -93,13 +114,12 @@ std::string blocks_text(const CheckRecord& check) {
   return fmt::format("{} of {}", check.blocks, launched);
 }
 
-void print_check_table(const JournalSummary& summary, std::ostream& out) {
+std::vector<Row> check_rows(const JournalSummary& summary, const Namer& name) {
   std::vector<Row> rows = {{"kernel", "launches", "unchecked", "blocks", "violations", "argument",
                             "bytes read", "bytes written"}};
   for (const CheckRecord& check : summary.checks) {
-    Row row = {short_name(check.kernel), std::to_string(check.launches),
-               std::to_string(check.unchecked), blocks_text(check),
-               std::to_string(check.violations)};
+    Row row = {name(check.kernel), std::to_string(check.launches), std::to_string(check.unchecked),
+               blocks_text(check), std::to_string(check.violations)};
     if (check.arguments.empty()) {
       row.insert(row.end(), 3, "-");
       rows.push_back(row);
@@ -112,8 +132,7 @@ void print_check_table(const JournalSummary& summary, std::ostream& out) {
       row.assign(5, "");
     }
   }
-  out << "\nfootprint check: bytes touched of bytes claimed, summed over blocks\n";
-  print_table(out, rows);
+  return rows;
 }
 
 json checks_json(const JournalSummary& summary) {
@@ -123,11 +142,11 @@ json checks_json(const JournalSummary& summary) {
   return checks;
 }
 
-Row dro_row(const DroSummary& summary) {
+Row dro_row(const DroSummary& summary, const Namer& name) {
   const Dro& dro = summary.dro;
   return {std::to_string(dro.id),
-          fmt::format("{} #{} -> {} #{}", short_name(summary.master_kernel), summary.master,
-                      short_name(summary.slave_kernel), summary.slave),
+          fmt::format("{} #{} -> {} #{}", name(summary.master_kernel), summary.master,
+                      name(summary.slave_kernel), summary.slave),
           fmt::format("{}", fmt::join(dro.buffers, ",")),
           hazard_names(dro.hazards),
           std::to_string(summary.edges),
@@ -139,7 +158,7 @@ const Row dro_titles = {"dro", "master -> slave", "buffers", "hazards", "edges",
 
 }  // namespace
 
-void write_summary(const JournalSummary& summary, std::ostream& out) {
+void write_summary(const JournalSummary& summary, std::ostream& out, size_t width) {
   const auto count = [](uint64_t number, const char* one, const char* many) {
     return fmt::format("{} {}", number, number == 1 ? one : many);
   };
@@ -156,15 +175,20 @@ void write_summary(const JournalSummary& summary, std::ostream& out) {
                      count(summary.dros.size(), "DRO", "DROs"), summary.dro_hits(),
                      count(summary.edges, "edge", "edges"),
                      count(summary.edge_tables, "edge table", "edge tables"));
-  if (!summary.launches.empty()) print_launch_table(summary, out);
+  if (!summary.launches.empty()) print_launch_table(summary, width, out);
   if (!summary.dros.empty()) {
-    std::vector<Row> rows = {dro_titles};
-    for (const DroSummary& dro : summary.dros)
-      rows.push_back(dro_row(dro));
     out << "\nDROs\n";
-    print_table(out, rows);
+    print_with_names(out, width, 2, [&](const Namer& name) {
+      std::vector<Row> rows = {dro_titles};
+      for (const DroSummary& dro : summary.dros)
+        rows.push_back(dro_row(dro, name));
+      return rows;
+    });
   }
-  if (!summary.checks.empty()) print_check_table(summary, out);
+  if (!summary.checks.empty()) {
+    out << "\nfootprint check: bytes touched of bytes claimed, summed over blocks\n";
+    print_with_names(out, width, 1, [&](const Namer& name) { return check_rows(summary, name); });
+  }
   if (!summary.passed_through.empty()) {
     std::vector<Row> rows;
     for (const auto& [reason, launches] : summary.passed_through) {
@@ -201,13 +225,13 @@ void write_summary_json(const JournalSummary& summary, std::ostream& out) {
   print_line(out, object);
 }
 
-void write_launches(const JournalSummary& summary, bool as_json, std::ostream& out) {
+void write_launches(const JournalSummary& summary, bool as_json, std::ostream& out, size_t width) {
   for (const LaunchSummary& launch : summary.launches) {
     const LaunchRecord& record = launch.record;
     const LaunchDetails& details = record.details;
     if (!as_json) {
       std::string line = fmt::format("#{} {} grid {} block {} stream {} ", record.number,
-                                     short_name(details.kernel), extent_text(details.grid),
+                                     name_in_line(details.kernel, width), extent_text(details.grid),
                                      extent_text(details.block), details.stream);
       if (record.footprint) line += fmt::format("footprint {} ", *record.footprint);
       line += how(record);
@@ -232,15 +256,16 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
   }
 }
 
-void write_dros(const JournalSummary& summary, bool as_json, std::ostream& out) {
+void write_dros(const JournalSummary& summary, bool as_json, std::ostream& out, size_t width) {
   for (const DroSummary& entry : summary.dros) {
     const Dro& dro = entry.dro;
     if (!as_json) {
       out << fmt::format(
           "dro {}: {} #{} -> {} #{}, buffers {}, {}, {} edges, {} (table {}){}, used {}\n", dro.id,
-          short_name(entry.master_kernel), entry.master, short_name(entry.slave_kernel),
-          entry.slave, fmt::join(dro.buffers, ","), hazard_names(dro.hazards), entry.edges,
-          entry.form, dro.edges, dro.retires_master ? ", retires its master" : "", entry.uses);
+          name_in_line(entry.master_kernel, width), entry.master,
+          name_in_line(entry.slave_kernel, width), entry.slave, fmt::join(dro.buffers, ","),
+          hazard_names(dro.hazards), entry.edges, entry.form, dro.edges,
+          dro.retires_master ? ", retires its master" : "", entry.uses);
       continue;
     }
     json hazards = json::array();

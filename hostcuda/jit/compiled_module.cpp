@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <llvm/IR/LLVMContext.h>
 
 #include "base/digest.hpp"
+#include "base/terminal/slow_work.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
 #include "hostcuda/jit/library/wait_turns.hpp"
@@ -27,6 +29,9 @@ using jit::KernelCode;
 using jit::KernelContext;
 
 struct CompiledModule::State {
+  // Most kernels are compiled in less.
+  static constexpr std::chrono::milliseconds patience{1000};
+
   explicit State(ptx::Module parsed) : module(std::move(parsed)), storage(module) {}
 
   // Slot is the code of one kernel for one block size. The thread that makes the slot compiles;
@@ -104,6 +109,10 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
       return std::move(*known);
     }
   }
+  const SlowWork telling("compiling", context.kernel,
+                         cache != nullptr ? "which the next start is spared"
+                                          : "which a cache would spare the next start",
+                         patience);
   llvm::LLVMContext llvm_context;
   Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(llvm_context, module, context.kernel);
   if (!lifted) return tl::unexpected(lifted.error());

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file/elf.hpp"
 #include "ptx/image/decompress.hpp"
 
 namespace sluice::ptx::image {
@@ -53,6 +54,14 @@ Result<std::string> ptx_text(const EntryHeader& header, Bytes payload, uint64_t 
   return text;
 }
 
+// nvcc's linker adds a cubin without any function to each program.
+bool holds_functions(Bytes cubin) {
+  const auto sections = elf_sections(cubin);
+  return !sections || std::ranges::any_of(*sections, [](const ElfSection& section) {
+    return section.name.starts_with(".text");
+  });
+}
+
 Result<std::vector<CodeEntry>> read_entries(Bytes bytes, uint64_t base) {
   std::vector<CodeEntry> entries;
   for (uint64_t at = 0; at < bytes.size();) {
@@ -67,12 +76,14 @@ Result<std::vector<CodeEntry>> read_entries(Bytes bytes, uint64_t base) {
       return damaged(fmt::format("an entry of {} bytes runs past the end", header->payload_size),
                      base + at);
     }
+    const bool is_compressed = (header->flags & (flag_lz4 | flag_zstd)) != 0;
     if (header->kind == kind_ptx) {
       auto text = ptx_text(*header, *payload, base + at);
       if (!text) return tl::unexpected(text.error());
-      entries.push_back({CodeEntry::Kind::ptx, header->architecture, std::move(*text)});
-    } else if (header->kind == kind_elf) {
-      entries.push_back({CodeEntry::Kind::machine_code, header->architecture, {}});
+      entries.push_back(
+          {CodeEntry::Kind::ptx, header->architecture, std::move(*text), is_compressed});
+    } else if (header->kind == kind_elf && (is_compressed || holds_functions(*payload))) {
+      entries.push_back({CodeEntry::Kind::machine_code, header->architecture, {}, is_compressed});
     }
     // Other kinds (LTO intermediate code and its indices) are for NVIDIA's linker only.
     at += header->header_size + header->payload_size;

@@ -33,6 +33,10 @@ class Observer {
   virtual void unchecked(const std::string& /*kernel*/, const std::string& /*reason*/) {}
   // watch() is what runs the blocks of a launch in place of the executor; null: nothing does.
   virtual std::shared_ptr<megakernel::BlockRunner> watch(const Known&) { return nullptr; }
+  // window_opened() begins to hold back launches of a stream, window_closed() gives them to the
+  // device.
+  virtual void window_opened(const void* /*stream*/) {}
+  virtual void window_closed(const void* /*stream*/) {}
   virtual void window_ran(const PlannedWindow&, const megakernel::TaskTimes&) {}
   // finished() comes once, last of all; `journal` may be null.
   virtual void finished(dro::JournalWriter* /*journal*/) {}

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/terminal/slow_work.hpp"
 #include "ptx/fat_binary.hpp"
 
 namespace sluice::runtime {
@@ -92,6 +93,7 @@ KernelModel* CodeRegistry::model(const Function& function) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried) return kernel.model.get();
   kernel.tried = true;
+  const SlowWork telling("analysing", kernel.name, slow_analysis, patience_with_analysis);
   Result<std::unique_ptr<KernelModel>> model =
       code_of(function).and_then([&](PtxCode* code) { return maker_(*code, kernel.name); });
   if (model) {

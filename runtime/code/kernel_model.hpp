@@ -1,6 +1,7 @@
 // How the runtime asks for footprints, without knowing how they are found.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -23,6 +24,10 @@ class KernelModel {
   virtual bool has_not_paid() const { return false; }
   virtual void note_not_paid() {}
 };
+
+// What somebody who watches is told of an analysis that takes long.
+constexpr std::chrono::milliseconds patience_with_analysis{200};
+constexpr const char* slow_analysis = "which may take a while";
 
 // ModelMaker makes the model of a kernel of an image, which outlives it; an error, also where the
 // image defines no such kernel, becomes the reason for which its launches pass through.

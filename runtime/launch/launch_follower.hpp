@@ -24,6 +24,7 @@ class LaunchFollower {
   LaunchFollower(dro::Rule rule, std::unique_ptr<dro::JournalWriter> journal);
 
   dro::LaunchNumber next_number() { return ++last_; }
+  uint64_t launches() const { return last_; }
 
   // follow() finds what a launch depends on, valid until the next call. The journal says on which
   // stream it was and, where `passed_through` is not empty, why it does not run as tasks.

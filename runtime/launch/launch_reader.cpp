@@ -1,14 +1,22 @@
 #include "runtime/launch/launch_reader.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/terminal/slow_work.hpp"
 #include "runtime/launch/arguments.hpp"
 
 namespace sluice::runtime {
+
+namespace {
+
+constexpr size_t shapes_watched = 4;
+
+}  // namespace
 
 Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber number,
                                     int64_t called) {
@@ -73,6 +81,12 @@ const CachedFootprint& LaunchReader::footprint_of(Kernel& kernel) {
     if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return known;
     ++dropped_footprints_;           // what was kept of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
+  }
+  // A kernel's first analyses are the long ones; to watch each of many would cost more than they
+  // do.
+  std::optional<SlowWork> telling;
+  if (kernel.footprints.size() < shapes_watched) {
+    telling.emplace("analysing", kernel.name, slow_analysis, patience_with_analysis);
   }
   const auto began = policy_.began_asking(kernel.footprints.size());
   const analysis::Footprint footprint = kernel.model->footprint(shape_);

@@ -151,7 +151,7 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
     add(tasks_, sample, taken);
     const bool is_known =
         step_launches_ >= config_->slower_after && tasks_.values.size() >= config_->samples;
-    if (is_known && median(tasks_.values) > config_->slower * compared_pace_) begin_round();
+    if (is_known && median(tasks_.values) > config_->slower * compared_.pace) begin_round();
     return std::nullopt;
   }
   add(way == Way::plain ? plain_ : tasks_, sample, taken);
@@ -171,8 +171,9 @@ void Policy::add(Pace& pace, const Sample& sample, int64_t nanoseconds) const {
 }
 
 std::optional<Policy::Verdict> Policy::compare() {
-  compared_pace_ = median(tasks_.values);
-  const double speed = compared_pace_ / std::max(median(plain_.values), 1e-9);
+  compared_.pace = median(tasks_.values);
+  const double speed = compared_.pace / std::max(median(plain_.values), 1e-9);
+  compared_.plain_speed = speed;
   const bool before = std::exchange(is_aside_, speed > config_->worth);
   step_ = Step::decided;
   step_launches_ = 0;

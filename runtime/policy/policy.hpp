@@ -118,6 +118,8 @@ class Policy {
                                     int64_t called);
   // ended() says that the device has just ended all launches of a sample.
   std::optional<Verdict> ended(Way way, const Sample& sample);
+  // plain_speed() is how many times as fast plain launches were at the last comparison, if any.
+  std::optional<double> plain_speed() const { return compared_.plain_speed; }
 
  private:
   enum class Step { gathering, probing, awaiting, decided };
@@ -128,6 +130,12 @@ class Policy {
     uint64_t work = 0;
     int64_t nanoseconds = 0;
     std::vector<double> values;  // nanoseconds for a unit of work
+  };
+
+  // Compared is what the last comparison found.
+  struct Compared {
+    double pace = 0;  // of tasks
+    std::optional<double> plain_speed;
   };
 
   const Following& following() const;
@@ -149,7 +157,7 @@ class Policy {
   uint64_t again_ = 0;
   Pace tasks_;
   Pace plain_;
-  double compared_pace_ = 0;  // of tasks, when they were compared
+  Compared compared_;
   Sample plain_sample_;
   int64_t last_ended_ = 0;  // when the device ended the sample before
 };

@@ -45,6 +45,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
     window = LaunchWindow(call.stream, launch.number, stream.room);
     stream.sample = {};
     held_.opened(stream);
+    observers_.tell(&Observer::window_opened, &stream);
   }
   window.append(call, code.code, launch.kernel.parameters, launch.bound->touched);
   try {
@@ -79,6 +80,7 @@ int StreamWindows::submit(HeldStream& stream) {
   const auto window = std::make_shared<PlannedWindow>();
   window->held = std::exchange(stream.window, {});
   held_.closed(stream);
+  observers_.tell(&Observer::window_closed, &stream);
   const size_t launches = window->held.size();
   const LaunchWindow::Room room = window->held.room();
   stream.room = LaunchWindow::larger(room, std::exchange(stream.last_room, room));

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/digest.hpp"
 #include "base/scratch_folder.hpp"
 
 namespace sluice {
@@ -54,6 +55,41 @@ TEST(CacheFolder, AProgramsOwnFileOverItsLimitEndsItAsBefore) {
     raise(SIGXFSZ);
   });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) << status;
+}
+
+TEST(CacheFolder, ALimitHoldsForAllWhoOpenTheFolderLater) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("cache");
+  ASSERT_TRUE(CacheFolder::limit(path, 100));
+  EXPECT_EQ(CacheFolder(path).most_bytes(), 100U);
+  CacheFolder(path).store("large", std::string(60, 'x'));
+  CacheFolder(path).store("larger", std::string(90, 'x'));
+  EXPECT_LE(CacheFolder(path).contents().bytes, 100U);
+  EXPECT_EQ(CacheFolder(path, 1000).most_bytes(), 100U);
+  ASSERT_TRUE(CacheFolder::limit(path, std::nullopt));
+  EXPECT_EQ(CacheFolder(path, 1000).most_bytes(), 1000U);
+}
+
+TEST(CacheFolder, ALowerLimitIsKeptAtOnce) {
+  const ScratchFolder folder;
+  for (const char* name : {"a", "b", "c"})
+    CacheFolder(folder.path()).store(name, std::string(100, 'x'));
+  ASSERT_TRUE(CacheFolder::limit(folder.path(), 250));
+  CacheFolder(folder.path()).drop_oldest();
+  EXPECT_LE(CacheFolder(folder.path()).contents().bytes, 250U);
+}
+
+TEST(CacheFolder, ClearingLeavesWhatIsNotOfTheCache) {
+  const ScratchFolder folder;
+  const CacheFolder cache(folder.path());
+  cache.store(digest("kept"), "text");
+  cache.store("letter.txt", "not ours");
+  ASSERT_TRUE(CacheFolder::limit(folder.path(), 5000));
+  EXPECT_EQ(cache.contents().files, 2U);
+  cache.clear();
+  EXPECT_EQ(cache.contents().files, 1U);
+  EXPECT_EQ(cache.load("letter.txt"), "not ours");
+  EXPECT_EQ(CacheFolder(folder.path()).most_bytes(), 5000U);
 }
 
 TEST(CachePath, TheVariableThenTheUsersFolder) {

@@ -172,6 +172,7 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
   if (!lines.file().empty()) {
     take_source(text, files_.text(lines.file()), function.parameters.size());
   }
+  text.shorten(width_);
   Writer writer(text, lines, files_, isl_);
   writer.heading();
   auto analysis = analysis::KernelAnalysis::create(module, function.name);
@@ -201,7 +202,8 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
 
 std::string Explainer::footprint(const Footprint& footprint, const std::string& origin) {
   const SourceLines none;
-  const KernelSignatureText text = signature_of(footprint.kernel);
+  KernelSignatureText text = signature_of(footprint.kernel);
+  text.shorten(width_);
   Writer writer(text, none, files_, isl_);
   writer.heading();
   if (!footprint.opaque()) writer.sentence(shape_text(footprint.shape, {}, origin));

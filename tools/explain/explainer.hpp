@@ -10,6 +10,7 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "base/terminal/fitted_name.hpp"
 #include "ptx/syntax.hpp"
 #include "tools/explain/source_lines.hpp"
 
@@ -29,8 +30,9 @@ struct ShapeChoice {
 // Explainer makes the texts. Not thread-safe.
 class Explainer {
  public:
-  // With `isl`, each relation is printed too, in isl's notation.
-  explicit Explainer(bool isl) : isl_(isl) {}
+  // With `isl`, each relation is printed too, in isl's notation. Names are shortened to lines of
+  // `width` columns.
+  explicit Explainer(bool isl, size_t width = usual_width) : isl_(isl), width_(width) {}
 
   // kernel() explains one kernel of a module. A kernel that is not understood says why; that is
   // no error. An error where the choice does not fit the kernel.
@@ -43,6 +45,7 @@ class Explainer {
 
  private:
   bool isl_;
+  size_t width_;
   SourceFiles files_;
 };
 

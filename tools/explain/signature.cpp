@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/demangle.hpp"
+#include "base/terminal/fitted_name.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -108,6 +109,13 @@ std::string KernelSignatureText::argument(size_t number) const {
   const KernelParameter& parameter = parameters[number];
   if (!parameter.name.empty()) return parameter.name;
   return fmt::format("argument {} ({})", number, parameter.type);
+}
+
+void KernelSignatureText::shorten(size_t width) {
+  if (width == any_width) return;
+  name = fitted(std::move(name), width * 2 / 5);
+  for (KernelParameter& parameter : parameters)
+    parameter.type = fitted(std::move(parameter.type), width * 2 / 5);
 }
 
 KernelSignatureText signature_of(const std::string& kernel) {

@@ -26,6 +26,8 @@ struct KernelSignatureText {
   // argument() is what parameter `number` is called in a sentence: "in", else
   // "argument 0 (const float *)", else "argument 0".
   std::string argument(size_t number) const;
+  // shorten() makes the name and each type fit a line of `width` columns, as name_in_line() does.
+  void shorten(size_t width);
 };
 
 // signature_of() reads a kernel's name as the driver knows it, mangled or not.

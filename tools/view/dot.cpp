@@ -25,22 +25,23 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-std::string launch_label(const dro::LaunchRecord& launch) {
+std::string launch_label(const dro::LaunchRecord& launch, size_t width) {
   const Dim3& grid = launch.details.grid;
-  return quoted(fmt::format("#{} {} {}x{}x{}", launch.number, short_name(launch.details.kernel),
-                            grid.x, grid.y, grid.z));
+  return quoted(fmt::format("#{} {} {}x{}x{}", launch.number,
+                            name_in_line(launch.details.kernel, width), grid.x, grid.y, grid.z));
 }
 
 }  // namespace
 
-void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out, size_t most) {
+void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out, size_t width,
+                        size_t most) {
   out << "digraph launches {\n  node [shape=box];\n";
   std::optional<dro::LaunchNumber> barrier;
   size_t since_barrier = 0;  // index of the first launch after it
   for (size_t i = 0; i < std::min(most, summary.launches.size()); ++i) {
     const dro::LaunchRecord& launch = summary.launches[i].record;
     const bool tracked = launch.footprint.has_value();
-    out << fmt::format("  l{} [label={}{}];\n", launch.number, launch_label(launch),
+    out << fmt::format("  l{} [label={}{}];\n", launch.number, launch_label(launch, width),
                        tracked ? "" : ", style=dashed");
     if (barrier) out << fmt::format("  l{} -> l{} [style=dashed];\n", *barrier, launch.number);
     for (const auto& [master, id] : launch.dependences) {

@@ -16,9 +16,9 @@ namespace sluice::tools {
 // wait for it, labelled with the DRO, its hazards and its block edges. An untracked launch is drawn
 // dashed; it is ordered after all before it and before all after it, for which dashed edges lead to
 // the last untracked launch before a launch, and from those since it. Launches after the first
-// `most` are left out.
+// `most` are left out. Names are as name_in_line() has them.
 void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out,
-                        size_t most = SIZE_MAX);
+                        size_t width = usual_width, size_t most = SIZE_MAX);
 
 // write_block_graph() writes the blocks of the first master and slave of DRO `id` of the journal at
 // `path`, read as `run`, and an edge for each block edge. An error where there is no such DRO, or

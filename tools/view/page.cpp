@@ -166,7 +166,7 @@ std::string for_script(const std::string& text) {
 Status write_page(const RecordedRun& run, std::ostream& out) {
   const size_t shown = launches_shown(run.summary);
   std::ostringstream graph;
-  write_launch_graph(run.summary, graph, shown);
+  write_launch_graph(run.summary, graph, usual_width, shown);
   const Result<std::string> drawn = draw_graph(graph.str());
   if (!drawn) return tl::unexpected(drawn.error());
   std::ostringstream parallelism;

@@ -28,7 +28,7 @@ class CodeCache {
   // `most_bytes`.
   void store(const std::string& key, const KernelCode& code) const;
 
-  static constexpr uint64_t most_bytes = uint64_t{256} << 20;
+  static constexpr uint64_t most_bytes = CacheFolder::usual_code_bytes;
 
  private:
   const CacheFolder folder_;
