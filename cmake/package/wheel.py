@@ -1,10 +1,14 @@
 """Writes a wheel of an installed tree: the package `sluice`, with bin/ and lib/ as in a build tree, and a console
-entry that becomes the launcher."""
+entry that becomes the launcher.
+
+usage: wheel.py INSTALLED OUTPUT_FOLDER GLIBC      GLIBC is the oldest that serves, as in 2.36
+"""
 
 import base64
 import hashlib
+import pathlib
 import re
-import time
+import sys
 import zipfile
 
 ENTRY = '''"""Sluice runs unmodified CUDA programs as a graph of thread-block tasks."""
@@ -32,7 +36,7 @@ class Wheel:
         self.record = []
 
     def add(self, name, data, executable=False):
-        info = zipfile.ZipInfo(name, time.gmtime(315532800)[:6])  # the first day that a zip file can tell
+        info = zipfile.ZipInfo(name)  # of the first day that a zip file can tell
         info.compress_type = zipfile.ZIP_DEFLATED
         info.external_attr = (0o100755 if executable else 0o100644) << 16
         data = data.encode() if isinstance(data, str) else data
@@ -45,15 +49,12 @@ class Wheel:
         self.archive.close()
 
 
-def write(installed, output, glibc):
-    """Writes the wheel of the tree `installed`, for systems with `glibc` (major, minor), into `output` and gives its
-    path."""
+def main(installed, output, glibc):
     documents = installed / "share/doc/sluice"
     version = re.search(r"^version: (\S+)$", (documents / "CITATION.cff").read_text(), re.MULTILINE).group(1)
-    tag = "py3-none-manylinux_{}_{}_x86_64".format(*glibc)
-    path = output / f"sluice-{version}-{tag}.whl"
+    tag = f"py3-none-manylinux_{glibc.replace('.', '_')}_x86_64"
     information = f"sluice-{version}.dist-info"
-    wheel = Wheel(path)
+    wheel = Wheel(output / f"sluice-{version}-{tag}.whl")
     wheel.add("sluice/__init__.py", ENTRY)
     wheel.add("sluice/__main__.py", MAIN)
     for source, target in PARTS.items():
@@ -67,4 +68,7 @@ def write(installed, output, glibc):
     wheel.add(f"{information}/WHEEL", f"Wheel-Version: 1.0\nGenerator: sluice\nRoot-Is-Purelib: false\nTag: {tag}\n")
     wheel.add(f"{information}/entry_points.txt", "[console_scripts]\nsluice = sluice:main\n")
     wheel.close(f"{information}/RECORD")
-    return path
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3])

@@ -6,6 +6,7 @@ A bare root holds the package, the libraries that it declares, and the programs 
 there by chroot, where namespaces of mounts may be made, and else with its libraries first in the search path.
 """
 
+import ensurepip
 import json
 import os
 import pathlib
@@ -49,8 +50,9 @@ class Root:
             shutil.copy(BUILD / program, folder)
         self.unshare = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--map-root-user"])
         self.enter = [*self.unshare, "sh", "-c", 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"', folder]
-        self.is_entered = subprocess.run([*self.unshare, "mount", "--rbind", "/proc", folder / "proc"],
-                                         capture_output=True, check=False).returncode == 0
+        self.is_entered = shutil.which("unshare") is not None and subprocess.run(
+            [*self.unshare, "mount", "--rbind", "/proc", folder / "proc"], capture_output=True,
+            check=False).returncode == 0
         if not self.is_entered:
             print("no namespace of mounts here: run outside, with the root's libraries first in the search path")
 
@@ -146,12 +148,18 @@ def archive_runs_in_a_bare_root(folder):
 
 
 def wheel_runs_in_an_environment(folder):
-    output_of(sys.executable, "-m", "venv", folder / "venv")
+    # pip runs from the wheel that Python would install it from, which is a thousand files.
+    bundled = [*pathlib.Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"),
+               *pathlib.Path("/usr/share/python-wheels").glob("pip-*.whl")]
+    output_of(sys.executable, "-m", "venv", *(["--without-pip"] if bundled else []), folder / "venv")
     programs = folder / "venv/bin"
-    output_of(programs / "python", "-m", "pip", "install", "--no-index", "--no-deps", "--no-cache-dir",
-              "--disable-pip-version-check", only("*.whl"))
+    output_of(programs / "python", "-m", "pip", "install", "--no-index", "--no-deps", "--no-cache-dir", "--no-compile",
+              "--disable-pip-version-check", only("*.whl"),
+              env={"PATH": PATH, "HOME": str(folder), "PYTHONPATH": str(bundled[0]) if bundled else ""})
     environment = {"PATH": f"{programs}:{PATH}", "HOME": str(folder)}
-    print(output_of(programs / "sluice", "--version", env=environment))
+    version = output_of(programs / "sluice", "--version", env=environment)
+    told = re.match(r"sluice (\S+), commit (?:[0-9a-f]{12}|unknown)\nbuilt with \w+ [\d.]+, LLVM 19\.", version)
+    assert told and only("*.whl").name.startswith(f"sluice-{told.group(1)}-"), version
     output = output_of(programs / "sluice", "run", "--device", "cpu", "--", BUILD / "samples/stencil", *STENCIL,
                        env=environment)
     assert output.startswith("PASS "), output
