@@ -31,7 +31,8 @@ CALLED_BY_THE_SHIM = {"cuInit", "cuMemcpy", "cuLaunchHostFunc", "cuLaunchKernel"
 # Where constants are tuned, and those there that are not: codes, sentinels, and what others fix.
 TUNED = ("runtime/", "schedule/", "megakernel/host/")
 NOT_TUNED = {"alignment", "forever", "index_names", "launch_failed", "no_patience", "no_ticket", "out_of_memory",
-             "page_bytes", "page_shift", "slow_analysis", "why_aside", "why_not_followed", "whole_launch", "word_bits"}
+             "page_bytes", "page_shift", "slow_analysis", "why", "why_aside", "why_not_followed", "whole_launch",
+             "word_bits"}
 
 
 def text_of(name):

@@ -35,16 +35,16 @@ TEST_F(RunSummaryTest, NothingIsSaidUnlessItIsAskedFor) {
   EXPECT_EQ(runtime->summary(), "");
 }
 
-int64_t now = 0;
+int64_t clock_now = 0;
 
 TEST(RunSummaryLine, SumsTheTimesOfWindowsAndTellsHowTasksCompare) {
-  RunSummary summary([] { return now; });
+  RunSummary summary([] { return clock_now; });
   const int one = 0, other = 0;
-  now = 1'000'000;
+  clock_now = 1'000'000;
   summary.window_opened(&one);
-  now = 2'000'000;
+  clock_now = 2'000'000;
   summary.window_opened(&other);
-  now = 3'500'000;
+  clock_now = 3'500'000;
   summary.window_closed(&one);
   summary.window_closed(&other);
   summary.window_closed(&other);
