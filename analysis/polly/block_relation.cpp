@@ -28,10 +28,10 @@ thread_local OperationBudget* current_budget = nullptr;
 struct Union {
   isl::map relation;
   Precision precision = Precision::exact;
-  std::string reason;
+  WideningReason reason;
   bool over_budget = false;
 
-  void widen(Precision to, const std::string& why) {
+  void widen(Precision to, const WideningReason& why) {
     if (to > precision) {
       precision = to;
       reason = why;

@@ -23,7 +23,7 @@ struct PlacedTouch {
   isl::map bytes;            // B[x, y, z] -> A[o]; null: any byte of the buffer
   bool exact_place = false;  // these bytes and no others
   bool certain = false;      // happens in every execution, whatever the data
-  std::string reason;        // where it is not exact and certain
+  WideningReason reason;     // where it is not exact and certain
 };
 
 // blocks_of() is { B[x, y, z] } of the grids of a family, with its symbolic numbers as parameters.

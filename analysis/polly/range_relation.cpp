@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
 #include <llvm/IR/InstIterator.h>
 
 #include "analysis/polly/offset_bounds.hpp"
@@ -42,7 +41,7 @@ using Moving = std::pair<TouchKind, std::array<int64_t, 3>>;
 
 struct Gathered {
   uint32_t touch = 0;
-  std::string reason;
+  WideningReason reason;
   std::vector<ByteSpan> spans;
 };
 
@@ -51,16 +50,14 @@ struct Gathered {
 void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouches& placed) {
   for (uint32_t touch : kernel.any_byte) {
     placed.touches.push_back(
-        {touch, isl::map(), false, false,
-         fmt::format("the address at PTX line {} may start from several pointers",
-                     form.touches[touch].line)});
+        {touch, isl::map(), false, false, {Widening::several_pointers, form.touches[touch].line}});
   }
 }
 
 PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, const TouchesOfPlace& touches,
                            const Specialised& kernel, const AccessForm& form,
                            const ShapeFamily& family, ScalarEvolution& evolution,
-                           const std::string& otherwise) {
+                           Widening otherwise) {
   PlacedTouch placed;
   placed.touch = touches.touch;
   placed.reason = address_reason(*Specialised::offset_of(store), form, touches.touch, otherwise);
@@ -73,8 +70,8 @@ PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, const Touch
 
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
                               const ShapeFamily& family, ScalarEvolution& evolution,
-                              const std::string& refusal) {
-  const std::string otherwise = refusal.empty() ? not_affine : refusal;
+                              Widening refusal) {
+  const Widening otherwise = refusal == Widening::none ? Widening::not_affine : refusal;
   PlacedTouches placed;
   std::map<Moving, Gathered> ranges;
   for (Instruction& instruction : instructions(*kernel.function)) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dro/records/widening.hpp"
 #include "relation/isl_relation.hpp"
 #include "relation_bytes.hpp"
 
@@ -22,7 +23,7 @@ class Comparison {
   Verdict run() {
     if (footprint_.opaque()) {
       verdict_.opaque = true;
-      verdict_.inexact = "opaque: " + footprint_.opaque_reason;
+      verdict_.inexact = "opaque: " + dro::sentence_of(footprint_.opaque_reason);
       return verdict_;
     }
     if (!read_claims()) return verdict_;
@@ -144,8 +145,9 @@ class Comparison {
 
   void loose(const char* what, const analysis::Access& access) {
     if (!verdict_.inexact.empty()) return;
-    verdict_.inexact = fmt::format("{} {}: {}", kernel_.parameters[parameter_].name, what,
-                                   access.reason.empty() ? "no reason given" : access.reason);
+    verdict_.inexact =
+        fmt::format("{} {}: {}", kernel_.parameters[parameter_].name, what,
+                    access.reason.empty() ? "no reason given" : dro::sentence_of(access.reason));
   }
 
   void fail(const std::string& what) {
