@@ -31,7 +31,7 @@ isl::set blocks_of(isl::ctx context, const ShapeFamily& family);
 
 // sloped_bytes() is the relation from those blocks to `spans`, moved by slope * block index.
 isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
-                      const std::vector<ByteSpan>& spans, const ShapeFamily& family);
+                      const std::vector<Range>& spans, const ShapeFamily& family);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
 // or 64 bits do not suffice; the caller then widens.

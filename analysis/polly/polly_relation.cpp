@@ -190,20 +190,20 @@ class PollyReader {
   }
 
   // spread() turns the bytes `at` which a place lies into the spans that count from there.
-  isl::map spread(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+  isl::map spread(const isl::map& at, const std::vector<Range>& spans) const {
     std::string text;
-    for (const ByteSpan& span : spans) {
+    for (const Range& span : spans) {
       text += fmt::format("{} A[o] -> A[p] : o + {} <= p < o + {}", text.empty() ? "" : ";",
-                          span.first, span.end);
+                          span.begin, span.end);
     }
     return at.apply_range(isl::map(scop_.getIslCtx(), "{" + text + " }"));
   }
 
   // far_bytes() is the same by block, for many spans.
-  isl::map far_bytes(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+  isl::map far_bytes(const isl::map& at, const std::vector<Range>& spans) const {
     std::map<int64_t, std::vector<int64_t>> starts;  // by length
-    for (const ByteSpan& span : spans)
-      starts[span.end - span.first].push_back(span.first);
+    for (const Range& span : spans)
+      starts[span.end - span.begin].push_back(span.begin);
     isl::map all;
     for (const auto& [length, places] : starts) {
       const isl::set first = spread(at, {{0, length}}).range().intersect_params(box_);

@@ -22,7 +22,7 @@ constexpr size_t most_spans_of_a_kind = 64;
 // Sloped is spans that move by slope * block index.
 struct Sloped {
   std::array<int64_t, 3> slope{};
-  std::vector<ByteSpan> spans;
+  std::vector<Range> spans;
 };
 
 std::optional<Sloped> sloped(const StoreInst& store, const TouchesOfPlace& touches,
@@ -30,9 +30,9 @@ std::optional<Sloped> sloped(const StoreInst& store, const TouchesOfPlace& touch
   const auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution);
   if (!bounds) return std::nullopt;
   Sloped result{bounds->slope, {}};
-  for (const ByteSpan& span : touches.bytes)
-    result.spans.push_back({bounds->low + span.first, bounds->high + span.end});
-  join(result.spans);
+  for (const Range& span : touches.bytes)
+    result.spans.push_back({bounds->low + span.begin, bounds->high + span.end});
+  join_ranges(result.spans);
   return result;
 }
 
@@ -42,7 +42,7 @@ using Moving = std::pair<TouchKind, std::array<int64_t, 3>>;
 struct Gathered {
   uint32_t touch = 0;
   WideningReason reason;
-  std::vector<ByteSpan> spans;
+  std::vector<Range> spans;
 };
 
 }  // namespace
@@ -95,7 +95,7 @@ PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const
     }
   }
   for (auto& [how, gathered] : ranges) {
-    join(gathered.spans);
+    join_ranges(gathered.spans);
     const auto bytes =
         sloped_bytes(context, how.second, coarsened(gathered.spans, most_spans_of_a_kind), family);
     placed.touches.push_back({gathered.touch, bytes, false, false, gathered.reason});

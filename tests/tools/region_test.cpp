@@ -16,10 +16,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Region, RowsAndPlanesAreReadOffTheDistancesOfRuns) {
-  const runtime::ByteRuns cross = {{260, 264}, {512, 524}, {768, 780}, {1028, 1032}};
+  const ByteRuns cross = {{260, 264}, {512, 524}, {768, 780}, {1028, 1032}};
   EXPECT_THAT(likely_pitches(cross), ElementsAre(Pitches{256}, Pitches{}));
   EXPECT_EQ(*box_of(cross, {256}), (Box{{1, 4}, {0, 11}}));
-  runtime::ByteRuns cube;
+  ByteRuns cube;
   for (int plane = 0; plane < 3; ++plane) {
     for (int row = 0; row < 4; ++row)
       cube.push_back({plane * 1000 + row * 100 + 8, plane * 1000 + row * 100 + 16});

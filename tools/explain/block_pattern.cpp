@@ -9,8 +9,6 @@
 namespace sluice::tools {
 namespace {
 
-using runtime::BlockIndex;
-
 bool at_edge(const BlockIndex& block, const Dim3& grid) {
   const auto is_end = [](uint32_t at, uint32_t extent) {
     return extent > 1 && (at == 0 || at == extent - 1);

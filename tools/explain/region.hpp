@@ -27,11 +27,11 @@ using Pitches = std::vector<int64_t>;
 
 // likely_pitches() guesses from the distances between runs how the array may be laid out, the most
 // structured guess first; for each, box_of() gives a box. The last is {}.
-std::vector<Pitches> likely_pitches(const runtime::ByteRuns& runs);
+std::vector<Pitches> likely_pitches(const ByteRuns& runs);
 
 // box_of() is the smallest box around `runs`; nothing where a run goes past the end of a row or
 // there is none.
-std::optional<Box> box_of(const runtime::ByteRuns& runs, const Pitches& pitches);
+std::optional<Box> box_of(const ByteRuns& runs, const Pitches& pitches);
 
 // box_bytes() is how many bytes a box holds.
 uint64_t box_bytes(const Box& box);

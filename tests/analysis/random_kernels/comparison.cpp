@@ -12,8 +12,6 @@
 namespace sluice::analysis::random {
 namespace {
 
-using runtime::ByteRuns;
-
 class Comparison {
  public:
   Comparison(const Kernel& kernel, const Effects& effects, const KernelSignature& signature,
@@ -114,7 +112,7 @@ class Comparison {
       listed.insert(listed.end(), bytes.begin(), bytes.end());
       complete = complete && claim->complete();
     }
-    runtime::normalise(listed);
+    join_ranges(listed);
     int64_t byte = missing(touched, listed);
     if (byte == none) return;
     if (!complete) byte = first_outside(touched, claims);
@@ -123,8 +121,8 @@ class Comparison {
 
   int64_t first_outside(const ByteRuns& touched,
                         std::initializer_list<const RelationBytes*> claims) const {
-    for (const runtime::ByteRun& run : touched) {
-      for (int64_t byte = run.first; byte < run.end; ++byte) {
+    for (const Range& run : touched) {
+      for (int64_t byte = run.begin; byte < run.end; ++byte) {
         if (std::none_of(claims.begin(), claims.end(), [&](const RelationBytes* claim) {
               return claim->contains(block_, byte);
             })) {
