@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "relation/isl_relation.hpp"
 
 namespace sluice {
@@ -18,13 +16,12 @@ inline std::ostream& operator<<(std::ostream& out, const Relation& relation) {
 
 namespace testing {
 
-// relation_of() reads { B[x, y, z] -> A[o] : ... } by isl; `parameters` names all, in order.
+// relation_of() reads { B[x, y, z] -> A[o] : ... } by isl, and throws where rows
+// cannot say it; `parameters` names all, in order.
 inline Relation relation_of(const std::string& text,
                             const std::vector<std::string>& parameters = {}) {
   const IslContext context;
-  const auto rows = rows_of(isl::map(context.get(), text), parameters);
-  EXPECT_TRUE(rows) << text;
-  return rows.value_or(Relation());
+  return rows_of(isl::map(context.get(), text), parameters).value();
 }
 
 }  // namespace testing

@@ -103,8 +103,8 @@ bool is_debt(const KernelCase& row) {
 }
 
 void expect_reason(const std::string& kind, const KernelCase& row, const std::string& reason) {
-  ASSERT_THAT(row.footprint, testing::ElementsAre(testing::StartsWith(kind))) << reason;
-  EXPECT_THAT(reason, testing::HasSubstr(row.footprint[0].substr(kind.size())));
+  ASSERT_THAT(row.footprint, ::testing::ElementsAre(::testing::StartsWith(kind))) << reason;
+  EXPECT_THAT(reason, ::testing::HasSubstr(row.footprint[0].substr(kind.size())));
 }
 
 void expect_row(const char* file, const KernelCase& row) {
@@ -138,7 +138,7 @@ void expect_row(const char* file, const KernelCase& row) {
                          device.run_traced(function, row, signature, footprint));
 }
 
-class KernelTable : public testing::TestWithParam<Theme> {};
+class KernelTable : public ::testing::TestWithParam<Theme> {};
 
 TEST_P(KernelTable, FootprintsAreAsTheRowsSayAndHoldWhatBlocksTouch) {
   for (const KernelCase& row : GetParam().cases()) {
@@ -168,7 +168,7 @@ TEST_P(KernelTable, LaunchesAsAProgramDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Themes, KernelTable, testing::ValuesIn(themes()),
+INSTANTIATE_TEST_SUITE_P(Themes, KernelTable, ::testing::ValuesIn(themes()),
                          [](const auto& info) { return std::string(info.param.file); });
 
 TEST(KernelTableSize, IsAtLeastEightyKernels) {

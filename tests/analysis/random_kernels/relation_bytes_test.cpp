@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "relation_text.hpp"
+
 namespace sluice::analysis::random {
 namespace {
+
+using sluice::testing::relation_of;
 
 // (x | 180) * 8 for every even x up to 167,772,280: what a product of indices leaves.
 constexpr const char* bits_of_a_product =
@@ -15,7 +19,7 @@ constexpr const char* bits_of_a_product =
     "1024*floor((e0)/64)) }";
 
 TEST(RelationBytes, AByteThatASearchDoesNotReachInTimeIsNotDenied) {
-  const auto bytes = RelationBytes::read(bits_of_a_product, {1, 1, 2});
+  const auto bytes = RelationBytes::read(relation_of(bits_of_a_product), {1, 1, 2});
   ASSERT_TRUE(bytes.has_value());
   EXPECT_FALSE(bytes->complete());
   const int64_t x = 2 * (1 << 24) + 24;
@@ -24,30 +28,16 @@ TEST(RelationBytes, AByteThatASearchDoesNotReachInTimeIsNotDenied) {
   EXPECT_FALSE(bytes->contains(0, x * 8));
 }
 
-// The bytes 8 to 15, and 2^33 + 8 to 2^33 + 15, in numbers of which one needs 67 bits.
-TEST(RelationBytes, NumbersPast64BitsAreLeftToIsl) {
-  const auto bytes = RelationBytes::read(
-      "{ B[x = 0, y = 0, z = 0] -> A[o] : 8 <= o <= 8589934607 and "
-      "8589934592*floor((-16 + o)/8589934592) <= -8589934592 + o and "
-      "73786976423687225344*floor((-16 + o)/8589934592) <= "
-      "-73786976423687225344 + 8589934599o }",
-      {1, 1, 1});
-  ASSERT_TRUE(bytes.has_value());
-  EXPECT_FALSE(bytes->complete());
-  EXPECT_FALSE(bytes->contains(0, int64_t{1} << 33));
-  EXPECT_TRUE(bytes->contains(0, (int64_t{1} << 33) + 8));
-  EXPECT_TRUE(bytes->contains(0, 8));
-}
-
 // Ten bytes, in sums of which some pass 64 bits.
 TEST(RelationBytes, SumsMayPass64Bits) {
   const auto bytes = RelationBytes::read(
-      "{ B[x, y, z = 0] -> A[o] : x = 0 and y = 0 and "
-      "1099528404992*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
-      "-697226756091 + 412323151874x + 366509468331o and "
-      "-697226756102 + 412323151875x - 5y + 366509468332o <= "
-      "1099528404995*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
-      "-697226756098 + 412323151875x - 5y + 366509468332o }",
+      relation_of(
+          "{ B[x, y, z = 0] -> A[o] : x = 0 and y = 0 and "
+          "1099528404992*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
+          "-697226756091 + 412323151874x + 366509468331o and "
+          "-697226756102 + 412323151875x - 5y + 366509468332o <= "
+          "1099528404995*floor((402301648899 + 412323151874x + 366509468331o)/1099528404992) <= "
+          "-697226756098 + 412323151875x - 5y + 366509468332o }"),
       {1, 1, 1});
   ASSERT_TRUE(bytes.has_value());
   EXPECT_TRUE(bytes->contains(0, -10'003'132'186'639));

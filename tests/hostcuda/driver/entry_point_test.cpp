@@ -130,12 +130,11 @@ TEST(EntryPoints, ErrorsHaveNamesAndTexts) {
 }
 
 TEST(EntryPoints, OnlySluicesOwnPrivateTableIsThere) {
-  const CUuuid ours = {{static_cast<char>(0xb3), static_cast<char>(0xa1), static_cast<char>(0xd0),
-                        static_cast<char>(0xc2), 0x51, static_cast<char>(0xc4), 0x4a, 0x52,
-                        static_cast<char>(0x9f), 0x0e, 0x5c, 0x1d, 0x7e, 0x2b,
-                        static_cast<char>(0x9a), 0x64}};
+  const unsigned char bytes[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
+  CUuuid ours;
+  std::memcpy(ours.bytes, bytes, sizeof(bytes));
   CUuuid other = ours;
-  other.bytes[15] = 0x65;
+  other.bytes[15] ^= 1;
   const void* table = nullptr;
   ASSERT_EQ(cuGetExportTable(&table, &ours), CUDA_SUCCESS);
   EXPECT_EQ(static_cast<const SluiceHostDeviceTable*>(table)->size, sizeof(SluiceHostDeviceTable));
