@@ -208,9 +208,10 @@ class RowWalker {
   RowWalker(LoopVariables variables, const RowVisitor& visit)
       : variables_(std::move(variables)), visit_(visit) {}
 
-  bool run(const LoopNode& node);
+  bool run_all(const LoopNode& root) { return run(root) && !variables_.overflowed; }
 
  private:
+  bool run(const LoopNode& node);
   bool run_loop(const LoopNode& loop);
   bool run_bounded(const LoopNode& loop, int64_t first, int64_t last, int64_t step);
   bool visit(int64_t last) { return !variables_.overflowed && visit_(from_, last); }
@@ -287,8 +288,8 @@ bool RowWalker::run_bounded(const LoopNode& loop, int64_t first, int64_t last, i
 
 }  // namespace
 
-bool for_each_row(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit) {
-  return RowWalker(std::move(variables), visit).run(program.root);
+bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit) {
+  return RowWalker(std::move(variables), visit).run_all(program.root);
 }
 
 std::optional<LoopProgram> generate_loops(const isl::set& points) {

@@ -59,9 +59,9 @@ struct LoopProgram {
 // It says whether to go on.
 using RowVisitor = std::function<bool(std::span<const int64_t> from, int64_t last)>;
 
-// for_each_row() runs the loops, with the parameters' values among the variables. False where the
+// visit_rows() runs the loops, with the parameters' values among the variables. False where the
 // visitor ended them, or numbers passed 64 bits.
-bool for_each_row(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit);
+bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit);
 
 // generate_loops() makes the loops that visit each point of `points` once, in lexicographic order.
 // Nothing where isl gives up, or where the loops have numbers of more than 64 bits.

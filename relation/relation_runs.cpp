@@ -121,7 +121,7 @@ std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
     set(index_names[2], block.z);
     for (size_t i = 0; i < relation_.parameters; ++i)
       set(fmt::format("p{}", i), parameters[i]);
-    const bool whole = for_each_row(program, std::move(variables), [&](auto from, int64_t last) {
+    const bool whole = visit_rows(program, std::move(variables), [&](auto from, int64_t last) {
       if (!runs.empty() && runs.back().end == from.back()) {
         runs.back().end = last + 1;
       } else {

@@ -58,8 +58,8 @@ std::optional<RangeEdges> draw_ranges(const isl::map& edges, const Dim3& master_
   const auto loops = generate_loops(edges.wrap().apply(in_order));
   if (!loops) return std::nullopt;
   RowBuilder rows(master_grid, slave_grid);
-  const bool whole = for_each_row(*loops, LoopVariables(loops->variable_count),
-                                  [&](auto from, int64_t last) { return rows.add(from, last); });
+  const bool whole = visit_rows(*loops, LoopVariables(loops->variable_count),
+                                [&](auto from, int64_t last) { return rows.add(from, last); });
   return whole ? rows.finish() : std::nullopt;
 }
 
