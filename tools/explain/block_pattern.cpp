@@ -38,8 +38,8 @@ class PatternFinder {
     BlockPattern pattern;
     pattern.pitches = pitches;
     for (size_t i = 0; i <= pitches.size(); ++i) {
-      const auto first = fit([i](const Box& box) { return box[i].first; }, false);
-      const auto last = fit([i](const Box& box) { return box[i].last; }, true);
+      const auto first = fit([i](const Box& box) { return box[i].begin; }, false);
+      const auto last = fit([i](const Box& box) { return box[i].end - 1; }, true);
       if (!first || !last) return std::nullopt;
       pattern.box.emplace_back(*first, *last);
     }
@@ -105,8 +105,8 @@ class PatternFinder {
 
   static bool meets(const BlockPattern& pattern, const Sample& sample) {
     for (size_t i = 0; i < pattern.box.size(); ++i) {
-      if (pattern.box[i].first.at(sample.block) != sample.box[i].first ||
-          pattern.box[i].second.at(sample.block) != sample.box[i].last) {
+      if (pattern.box[i].first.at(sample.block) != sample.box[i].begin ||
+          pattern.box[i].second.at(sample.block) != sample.box[i].end - 1) {
         return false;
       }
     }

@@ -90,12 +90,12 @@ bool BlockSample::fills(const Box& box, const Pitches& pitches) const {
   std::string variables, constraints, place = "c";
   for (size_t i = 0; i < pitches.size(); ++i) {
     variables += fmt::format("i{}, ", i);
-    constraints += fmt::format("{} <= i{} <= {} and ", box[i].first, i, box[i].last);
+    constraints += fmt::format("{} <= i{} < {} and ", box[i].begin, i, box[i].end);
     place += fmt::format(" + {} i{}", pitches[i], i);
   }
-  const isl::set whole(
-      context_.get(), fmt::format("{{ A[o] : exists {}c : {}{} <= c <= {} and o = {} }}", variables,
-                                  constraints, box.back().first, box.back().last, place));
+  const isl::set whole(context_.get(),
+                       fmt::format("{{ A[o] : exists {}c : {}{} <= c < {} and o = {} }}", variables,
+                                   constraints, box.back().begin, box.back().end, place));
   return yes(whole.is_subset(of(blocks_.front())));
 }
 
@@ -105,7 +105,7 @@ std::optional<Box> BlockSample::box_by_isl(const BlockIndex& block, const Pitche
   if (pitches.empty()) {
     const auto hull = hull_of(bytes);
     if (!hull) return std::nullopt;
-    return Box{{hull->begin, hull->end - 1}};
+    return Box{*hull};
   }
   const auto part = [&](const char* formula) {
     return hull_of(bytes.apply(
@@ -114,7 +114,7 @@ std::optional<Box> BlockSample::box_by_isl(const BlockIndex& block, const Pitche
   };
   const auto rows = part("floor(o/{0})"), columns = part("o - {0} * floor(o/{0})");
   if (pitches.size() > 1 || !rows || !columns) return std::nullopt;
-  return Box{{rows->begin, rows->end - 1}, {columns->begin, columns->end - 1}};
+  return Box{*rows, *columns};
 }
 
 }  // namespace sluice::tools

@@ -36,10 +36,10 @@ std::vector<int64_t> group_starts(const std::vector<int64_t>& starts, int64_t pi
 
 std::optional<Box> box_of(const ByteRuns& runs, const Pitches& pitches) {
   if (runs.empty()) return std::nullopt;
-  Box box(pitches.size() + 1, Extent{INT64_MAX, INT64_MIN});
-  const auto include = [](Extent& extent, int64_t at) {
-    extent.first = std::min(extent.first, at);
-    extent.last = std::max(extent.last, at);
+  Box box(pitches.size() + 1, Range{INT64_MAX, INT64_MIN});
+  const auto include = [](Range& range, int64_t at) {
+    range.begin = std::min(range.begin, at);
+    range.end = std::max(range.end, at + 1);
   };
   for (const Range& run : runs) {
     int64_t first = run.begin, last = run.end - 1;
@@ -73,8 +73,8 @@ std::vector<Pitches> likely_pitches(const ByteRuns& runs) {
 
 uint64_t box_bytes(const Box& box) {
   uint64_t bytes = 1;
-  for (const Extent& extent : box)
-    bytes *= extent.size();
+  for (const Range& range : box)
+    bytes *= uint64_t(range.size());
   return bytes;
 }
 

@@ -9,17 +9,8 @@
 
 namespace sluice::tools {
 
-// Extent is [first, last], both included.
-struct Extent {
-  int64_t first = 0;
-  int64_t last = 0;
-
-  uint64_t size() const { return uint64_t(last - first) + 1; }
-  friend bool operator==(const Extent&, const Extent&) = default;
-};
-
-// Box is an extent for each pitch (planes, rows) and one of bytes within a row.
-using Box = std::vector<Extent>;
+// Box is a range for each pitch (planes, rows) and one of bytes within a row.
+using Box = std::vector<Range>;
 
 // Pitches are distances in bytes, the largest first: {} for one range, {row} or {plane, row}. Each
 // is a multiple of the next.

@@ -148,8 +148,8 @@ class Speaker {
 
 std::vector<Bounds> constant_box(const Box& box) {
   std::vector<Bounds> bounds;
-  for (const Extent& extent : box)
-    bounds.push_back({Linear{extent.first, {}}, Linear{extent.last, {}}});
+  for (const Range& range : box)
+    bounds.push_back({Linear{range.begin, {}}, Linear{range.end - 1, {}}});
   return bounds;
 }
 
