@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/widening.hpp"
 #include "base/dim3.hpp"
 #include "relation/relation.hpp"
 
@@ -64,7 +65,7 @@ struct Symbol {
 struct Access {
   Relation relation;
   Precision precision = Precision::exact;
-  std::string reason;  // for people, where it is not exact: which instruction, at which PTX line
+  WideningReason reason;  // where it is not exact
 
   bool present() const { return !relation.empty() || precision == Precision::whole_buffer; }
   friend bool operator==(const Access&, const Access&) = default;
@@ -85,8 +86,8 @@ struct Footprint {
   std::vector<Symbol> symbols;               // the relations' parameters, in order
   std::vector<ArgumentFootprint> arguments;  // one for each pointer slot, in order
   // Where this is set, the kernel may touch any buffer (or talks across blocks), and the launch
-  // as a whole orders after all before it and before all after it. A sentence for people.
-  std::string opaque_reason;
+  // as a whole orders after all before it and before all after it.
+  WideningReason opaque_reason;
 
   bool opaque() const { return !opaque_reason.empty(); }
   friend bool operator==(const Footprint&, const Footprint&) = default;

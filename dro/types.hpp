@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "relation/range.hpp"
 
 namespace sluice::dro {
 

@@ -186,9 +186,10 @@ class AccessLoops::Runner {
 
   bool emit(int64_t first, int64_t last) {
     const int64_t z = at_[0], y = at_[1], x = at_[2];
+    if (last == std::numeric_limits<int64_t>::max()) return false;
     if (x < 0 || y < 0 || z < 0 || x >= grid_.x || y >= grid_.y || z >= grid_.z) return false;
     const auto block = static_cast<uint32_t>(x + int64_t{grid_.x} * (y + int64_t{grid_.y} * z));
-    runs_.push_back({block, first, last});
+    runs_.push_back({block, first, last + 1});
     return true;
   }
 

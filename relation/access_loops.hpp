@@ -13,11 +13,11 @@
 
 namespace sluice {
 
-// ByteRun is bytes first .. last that a block, by its linear number, touches.
+// ByteRun is bytes begin .. end - 1 that a block, by its linear number, touches.
 struct ByteRun {
   uint32_t block = 0;
-  int64_t first = 0;
-  int64_t last = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
 };
 
 // AccessLoops is a relation { B[x, y, z] -> A[o] }, maybe with parameters, as nests of loops: for

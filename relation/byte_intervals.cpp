@@ -8,16 +8,16 @@
 namespace sluice {
 namespace {
 
-bool starts_before(const ByteRange& a, const ByteRange& b) {
-  return a.first < b.first;
+bool starts_before(const Range& a, const Range& b) {
+  return a.begin < b.begin;
 }
 
-// first_reaching() is the first range at or after `from` that ends at `byte` or later. It gallops,
+// first_reaching() is the first range at or after `from` that ends after `byte`. It gallops,
 // so that a few ranges met with many cost a few steps.
-size_t first_reaching(const std::vector<ByteRange>& ranges, size_t from, int64_t byte) {
+size_t first_reaching(const std::vector<Range>& ranges, size_t from, int64_t byte) {
   size_t step = 1;
   size_t end = from;
-  while (end < ranges.size() && ranges[end].last < byte) {
+  while (end < ranges.size() && ranges[end].end <= byte) {
     from = end + 1;
     end += step;
     step *= 2;
@@ -26,7 +26,7 @@ size_t first_reaching(const std::vector<ByteRange>& ranges, size_t from, int64_t
   const auto found =
       std::lower_bound(ranges.begin() + static_cast<std::ptrdiff_t>(from),
                        ranges.begin() + static_cast<std::ptrdiff_t>(end), byte,
-                       [](const ByteRange& range, int64_t value) { return range.last < value; });
+                       [](const Range& range, int64_t value) { return range.end <= value; });
   return static_cast<size_t>(found - ranges.begin());
 }
 
@@ -51,14 +51,14 @@ std::optional<bool> meet(const StridedRun& a, const StridedRun& b) {
 
 }  // namespace
 
-std::vector<StridedRun> strided_runs(const std::vector<ByteRange>& ranges, size_t most) {
+std::vector<StridedRun> strided_runs(const std::vector<Range>& ranges, size_t most) {
   std::vector<StridedRun> runs;
   for (size_t i = 0; i < ranges.size() && runs.size() <= most;) {
-    StridedRun run{ranges[i].first, ranges[i].last - ranges[i].first + 1, 0, 1};
-    run.stride = i + 1 < ranges.size() ? ranges[i + 1].first - run.first : run.length;
+    StridedRun run{ranges[i].begin, ranges[i].size(), 0, 1};
+    run.stride = i + 1 < ranges.size() ? ranges[i + 1].begin - run.first : run.length;
     size_t end = i + 1;
-    while (end < ranges.size() && ranges[end].last - ranges[end].first + 1 == run.length &&
-           ranges[end].first - ranges[end - 1].first == run.stride) {
+    while (end < ranges.size() && ranges[end].size() == run.length &&
+           ranges[end].begin - ranges[end - 1].begin == run.stride) {
       ++end;
     }
     run.count = static_cast<int64_t>(end - i);
@@ -75,31 +75,15 @@ void ByteIntervals::find_runs() {
   if (runs_.size() > few_runs) runs_.clear();
 }
 
-void merge_ranges(std::vector<ByteRange>& ranges) {
-  if (ranges.empty()) return;
-  if (!std::is_sorted(ranges.begin(), ranges.end(), starts_before)) {
-    std::sort(ranges.begin(), ranges.end(), starts_before);
-  }
-  size_t kept = 0;
-  for (size_t i = 1; i < ranges.size(); ++i) {
-    if (ranges[i].first <= ranges[kept].last + 1) {
-      ranges[kept].last = std::max(ranges[kept].last, ranges[i].last);
-    } else {
-      ranges[++kept] = ranges[i];
-    }
-  }
-  ranges.resize(kept + 1);
-}
-
-ByteIntervals::ByteIntervals(std::vector<ByteRange> ranges) : ranges_(std::move(ranges)) {
-  merge_ranges(ranges_);
+ByteIntervals::ByteIntervals(std::vector<Range> ranges) : ranges_(std::move(ranges)) {
+  join_ranges(ranges_);
   ranges_.shrink_to_fit();
   find_runs();
 }
 
-std::optional<ByteRange> ByteIntervals::hull() const {
+std::optional<Range> ByteIntervals::hull() const {
   if (ranges_.empty()) return std::nullopt;
-  return ByteRange{ranges_.front().first, ranges_.back().last};
+  return Range{ranges_.front().begin, ranges_.back().end};
 }
 
 bool ByteIntervals::meets(const ByteIntervals& other) const {
@@ -114,15 +98,15 @@ bool ByteIntervals::meets(const ByteIntervals& other) const {
     }
     if (told) return false;
   }
-  const std::vector<ByteRange>& a = ranges_;
-  const std::vector<ByteRange>& b = other.ranges_;
+  const std::vector<Range>& a = ranges_;
+  const std::vector<Range>& b = other.ranges_;
   size_t i = 0;
   size_t j = 0;
   while (i < a.size() && j < b.size()) {
-    if (a[i].last < b[j].first) {
-      i = first_reaching(a, i, b[j].first);
-    } else if (b[j].last < a[i].first) {
-      j = first_reaching(b, j, a[i].first);
+    if (a[i].end <= b[j].begin) {
+      i = first_reaching(a, i, b[j].begin);
+    } else if (b[j].end <= a[i].begin) {
+      j = first_reaching(b, j, a[i].begin);
     } else {
       return true;
     }
@@ -132,7 +116,7 @@ bool ByteIntervals::meets(const ByteIntervals& other) const {
 
 ByteIntervals ByteIntervals::with(const ByteIntervals& more) const {
   if (empty()) return more;
-  std::vector<ByteRange> both(ranges_.size() + more.ranges_.size());
+  std::vector<Range> both(ranges_.size() + more.ranges_.size());
   std::merge(ranges_.begin(), ranges_.end(), more.ranges_.begin(), more.ranges_.end(), both.begin(),
              starts_before);
   return ByteIntervals(std::move(both));
@@ -141,16 +125,14 @@ ByteIntervals ByteIntervals::with(const ByteIntervals& more) const {
 ByteIntervals ByteIntervals::without(const ByteIntervals& gone) const {
   ByteIntervals rest;
   size_t next = 0;
-  for (const ByteRange& range : ranges_) {
-    int64_t first = range.first;
-    next = first_reaching(gone.ranges_, next, first);
-    for (size_t i = next; i < gone.ranges_.size() && gone.ranges_[i].first <= range.last; ++i) {
-      if (first < gone.ranges_[i].first) {
-        rest.ranges_.push_back({first, gone.ranges_[i].first - 1});
-      }
-      first = gone.ranges_[i].last + 1;
+  for (const Range& range : ranges_) {
+    int64_t begin = range.begin;
+    next = first_reaching(gone.ranges_, next, begin);
+    for (size_t i = next; i < gone.ranges_.size() && gone.ranges_[i].begin < range.end; ++i) {
+      if (begin < gone.ranges_[i].begin) rest.ranges_.push_back({begin, gone.ranges_[i].begin});
+      begin = gone.ranges_[i].end;
     }
-    if (first <= range.last) rest.ranges_.push_back({first, range.last});
+    if (begin < range.end) rest.ranges_.push_back({begin, range.end});
   }
   rest.find_runs();
   return rest;

@@ -24,7 +24,7 @@ struct StridedRun {
 
 // strided_runs() cuts sorted ranges into runs, each as long as can be. Past `most` runs it ends,
 // and they don't hold all ranges.
-std::vector<StridedRun> strided_runs(const std::vector<ByteRange>& ranges, size_t most);
+std::vector<StridedRun> strided_runs(const std::vector<Range>& ranges, size_t most);
 
 // ByteIntervals is a set of bytes as sorted ranges between which bytes are missing, so that equal
 // sets are equal lists. Each operation takes time in proportion to its operands' ranges.
@@ -32,11 +32,11 @@ class ByteIntervals {
  public:
   ByteIntervals() = default;
   // The ranges may come in any order and overlap.
-  explicit ByteIntervals(std::vector<ByteRange> ranges);
+  explicit ByteIntervals(std::vector<Range> ranges);
 
-  const std::vector<ByteRange>& ranges() const { return ranges_; }
+  const std::vector<Range>& ranges() const { return ranges_; }
   bool empty() const { return ranges_.empty(); }
-  std::optional<ByteRange> hull() const;
+  std::optional<Range> hull() const;
 
   // meets() is true where both hold some byte. Where both are a few rows of one array, it takes no
   // look at each row.
@@ -49,11 +49,8 @@ class ByteIntervals {
  private:
   void find_runs();
 
-  std::vector<ByteRange> ranges_;
+  std::vector<Range> ranges_;
   std::vector<StridedRun> runs_;  // of all ranges, where these are many and their runs few
 };
-
-// merge_ranges() sorts ranges and joins those that overlap or touch.
-void merge_ranges(std::vector<ByteRange>& ranges);
 
 }  // namespace sluice

@@ -28,14 +28,14 @@ isl::set ByteSet::set(const IslContext& context) const {
 
 bool ByteSet::meets(const ByteSet& other, const IslContext& context) const {
   if (!hull_ || !other.hull_) return false;
-  if (hull_->last < other.hull_->first || other.hull_->last < hull_->first) return false;
+  if (!hull_->meets(*other.hull_)) return false;
   if (listed() && other.listed()) return intervals().meets(other.intervals());
   return !yes(set(context).intersect(other.set(context)).is_empty());
 }
 
 ByteSet ByteSet::without(const ByteSet& gone, const IslContext& context) const {
   if (!hull_ || !gone.hull_) return *this;
-  if (hull_->last < gone.hull_->first || gone.hull_->last < hull_->first) return *this;
+  if (!hull_->meets(*gone.hull_)) return *this;
   if (listed() && gone.listed()) {
     if (!intervals().meets(gone.intervals())) return *this;
     return ByteSet(intervals().without(gone.intervals()));

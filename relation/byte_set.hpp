@@ -22,7 +22,7 @@ class ByteSet {
   // set() is the same for isl; of a listed set it is made afresh.
   isl::set set(const IslContext& context) const;
 
-  const std::optional<ByteRange>& hull() const { return hull_; }
+  const std::optional<Range>& hull() const { return hull_; }
   bool empty() const { return !hull_; }
 
   // meets() is true where both hold some byte, or isl cannot tell.
@@ -37,7 +37,7 @@ class ByteSet {
  private:
   std::shared_ptr<const ByteIntervals> listed_;  // null where set_ is not, or where it is empty
   isl::set set_;
-  std::optional<ByteRange> hull_;
+  std::optional<Range> hull_;
 };
 
 // set_of() is a list as an isl set, with few pieces where equal ranges stand at equal distances.

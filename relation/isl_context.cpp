@@ -57,9 +57,8 @@ isl::set grid_blocks(const IslContext& context, const Dim3& grid) {
                               grid.x, grid.y, grid.z));
 }
 
-isl::set byte_set(const IslContext& context, const ByteRange& bytes) {
-  return isl::set(context.get(),
-                  fmt::format("{{ A[o] : {} <= o <= {} }}", bytes.first, bytes.last));
+isl::set byte_set(const IslContext& context, const Range& bytes) {
+  return isl::set(context.get(), fmt::format("{{ A[o] : {} <= o < {} }}", bytes.begin, bytes.end));
 }
 
 isl::set empty_bytes(const IslContext& context) {
@@ -76,16 +75,10 @@ isl::map shifted(const isl::map& access, uint64_t offset) {
   return access.apply_range(shift);
 }
 
-std::optional<ByteRange> joined(const std::optional<ByteRange>& a,
-                                const std::optional<ByteRange>& b) {
-  if (!a || !b) return a ? a : b;
-  return ByteRange{std::min(a->first, b->first), std::max(a->last, b->last)};
-}
-
-std::optional<ByteRange> hull(const isl::set& bytes) {
+std::optional<Range> hull(const isl::set& bytes) {
   if (yes(bytes.is_empty())) return std::nullopt;
   constexpr int64_t widest = std::numeric_limits<int64_t>::max();
-  return ByteRange{number(bytes.dim_min_val(0), -widest), number(bytes.dim_max_val(0), widest)};
+  return Range{number(bytes.dim_min_val(0), -widest), number(bytes.dim_max_val(0), widest - 1) + 1};
 }
 
 }  // namespace sluice

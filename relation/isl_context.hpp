@@ -57,8 +57,8 @@ inline bool yes(const isl::boolean& answer) {
 // grid_blocks() is { B[x, y, z] } with all positions of the grid.
 isl::set grid_blocks(const IslContext& context, const Dim3& grid);
 
-// byte_set() is { A[o] : first <= o <= last }; empty_bytes() and empty_access() hold nothing.
-isl::set byte_set(const IslContext& context, const ByteRange& bytes);
+// byte_set() is { A[o] : begin <= o < end }; empty_bytes() and empty_access() hold nothing.
+isl::set byte_set(const IslContext& context, const Range& bytes);
 isl::set empty_bytes(const IslContext& context);
 isl::map empty_access(const IslContext& context);
 
@@ -90,12 +90,8 @@ Relation coalesced(const Relation& relation) {
   return yes(fewer.is_equal(relation)) ? fewer : relation;
 }
 
-// joined() is the smallest range that holds both.
-std::optional<ByteRange> joined(const std::optional<ByteRange>& a,
-                                const std::optional<ByteRange>& b);
-
 // hull() is the smallest range that holds all bytes; nothing where there are none. A set whose
 // bounds isl cannot tell gives the widest range.
-std::optional<ByteRange> hull(const isl::set& bytes);
+std::optional<Range> hull(const isl::set& bytes);
 
 }  // namespace sluice

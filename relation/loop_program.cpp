@@ -201,6 +201,97 @@ int64_t evaluate(const Expression& expression, LoopVariables& variables) {
   }
 }
 
+namespace {
+
+class RowWalker {
+ public:
+  RowWalker(LoopVariables variables, const RowVisitor& visit)
+      : variables_(std::move(variables)), visit_(visit) {}
+
+  bool run_all(const LoopNode& root) { return run(root) && !variables_.overflowed; }
+
+ private:
+  bool run(const LoopNode& node);
+  bool run_loop(const LoopNode& loop);
+  bool run_bounded(const LoopNode& loop, int64_t first, int64_t last, int64_t step);
+  bool visit(int64_t last) { return !variables_.overflowed && visit_(from_, last); }
+  int64_t& value_of(const LoopNode& loop) {
+    return variables_.values[static_cast<size_t>(loop.variable)];
+  }
+
+  // place() puts the point down that a visit stands for now.
+  void place(const LoopNode& visit, std::vector<int64_t>& point) {
+    point.clear();
+    for (const Expression& each : visit.expressions)
+      point.push_back(evaluate(each, variables_));
+  }
+
+  LoopVariables variables_;
+  const RowVisitor& visit_;
+  std::vector<int64_t> from_, to_;
+};
+
+bool RowWalker::run(const LoopNode& node) {
+  if (variables_.overflowed) return false;
+  switch (node.kind) {
+    case LoopNode::Kind::loop:
+      return run_loop(node);
+    case LoopNode::Kind::visit:
+      place(node, from_);
+      return visit(from_.back());
+    case LoopNode::Kind::condition:
+      if (evaluate(node.expressions[0], variables_) != 0) return run(node.children[0]);
+      return node.children.size() < 2 || run(node.children[1]);
+    case LoopNode::Kind::sequence:
+      break;
+  }
+  return std::ranges::all_of(node.children, [this](const LoopNode& child) { return run(child); });
+}
+
+bool RowWalker::run_loop(const LoopNode& loop) {
+  const int64_t first = evaluate(loop.expressions[0], variables_);
+  if (loop.expressions.size() == 1) return run_bounded(loop, first, first, 1);
+  const Expression& condition = loop.expressions[1];
+  const int64_t step = evaluate(loop.expressions[2], variables_);
+  const bool upper_bound =
+      condition.operation == isl_ast_expr_op_le || condition.operation == isl_ast_expr_op_lt;
+  if (upper_bound && condition.arguments[0].kind == Expression::Kind::variable &&
+      condition.arguments[0].value == loop.variable) {
+    const int64_t limit = evaluate(condition.arguments[1], variables_);
+    const bool open = condition.operation == isl_ast_expr_op_lt;
+    return run_bounded(loop, first, open ? limit - 1 : limit, step);
+  }
+  for (int64_t value = first;; value += step) {
+    value_of(loop) = value;
+    if (evaluate(condition, variables_) == 0) return true;
+    if (!run(loop.children[0])) return false;
+  }
+}
+
+bool RowWalker::run_bounded(const LoopNode& loop, int64_t first, int64_t last, int64_t step) {
+  if (first > last) return true;
+  const LoopNode& body = loop.children[0];
+  if (step == 1 && body.kind == LoopNode::Kind::visit) {
+    value_of(loop) = last;
+    place(body, to_);
+    value_of(loop) = first;
+    place(body, from_);
+    const bool one_row = std::equal(from_.begin(), from_.end() - 1, to_.begin());
+    if (one_row && to_.back() - from_.back() == last - first) return visit(to_.back());
+  }
+  for (int64_t value = first; value <= last; value += step) {
+    value_of(loop) = value;
+    if (!run(body)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit) {
+  return RowWalker(std::move(variables), visit).run_all(program.root);
+}
+
 std::optional<LoopProgram> generate_loops(const isl::set& points) {
   const isl::union_map schedule(points.identity());
   isl_ast_build* build = isl_ast_build_alloc(points.ctx().get());

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,14 @@ struct LoopProgram {
   size_t variable_count = 0;
   std::map<std::string, int> slots;  // of the variables by name: loop counters and parameters
 };
+
+// RowVisitor is given points in their order: `from`, and all up to `last` in its last coordinate.
+// It says whether to go on.
+using RowVisitor = std::function<bool(std::span<const int64_t> from, int64_t last)>;
+
+// visit_rows() runs the loops, with the parameters' values among the variables. False where the
+// visitor ended them, or numbers passed 64 bits.
+bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit);
 
 // generate_loops() makes the loops that visit each point of `points` once, in lexicographic order.
 // Nothing where isl gives up, or where the loops have numbers of more than 64 bits.

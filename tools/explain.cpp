@@ -132,11 +132,9 @@ int explain_journal(const ExplainOptions& options) {
   Printer printer;
   for (const RecordedKernel& recorded : *kernels) {
     if (!is_wanted(recorded.kernel, options.kernel)) continue;
-    analysis::Footprint footprint;
-    footprint.kernel = recorded.kernel;
-    footprint.opaque_reason = recorded.reason.empty() ? "its launches failed" : recorded.reason;
-    if (recorded.footprint) footprint = *recorded.footprint;
-    printer.print(explainer.footprint(footprint, launch_text(recorded)));
+    printer.print(recorded.footprint
+                      ? explainer.footprint(*recorded.footprint, launch_text(recorded))
+                      : explainer.not_followed(recorded));
   }
   return printer.printed() ? exit_success : nothing_found(options);
 }

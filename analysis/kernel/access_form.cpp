@@ -34,7 +34,8 @@ class Reducer {
     if (kernel->arg_size() != source_.parameters.size()) {
       return invalid_input("the lifted kernel has other parameters than its PTX", source_.kernel);
     }
-    std::string reason = inline_calls(*kernel);
+    WideningReason reason;
+    if (!inline_calls(*kernel)) reason.why = Widening::deep_calls;
     KernelSlots separated = separate_slots(*kernel, source_.parameters, source_.known_pointers);
     kernel = form_.function = separated.kernel;
     slots_ = std::move(separated.slots);
@@ -57,13 +58,13 @@ class Reducer {
 
  private:
   // resolve() finds the pointer behind every use of memory and puts touches in their places.
-  std::string resolve(Function& kernel) {
+  WideningReason resolve(Function& kernel) {
     AddressBases bases(kernel, slots_);
     std::vector<Roots> roots;
     for (const MemoryUse& use : found_.uses) {
       roots.push_back(roots_of(bases, use));
       for (const Root& root : roots.back()) {
-        if (std::string reason = refuse(root, use); !reason.empty()) return reason;
+        if (WideningReason reason = refuse(root, use); !reason.empty()) return reason;
         if (root.kind == Root::Kind::slot) pointer_slots_.push_back(root.number);
       }
     }
@@ -74,8 +75,7 @@ class Reducer {
       if (roots[i].size() != 1 || roots[i].begin()->kind != Root::Kind::slot) continue;
       auto offset = bases.offset(found_.uses[i].address, roots[i].begin()->number);
       if (!offset) {
-        return fmt::format("the address at PTX line {} may be a plain number",
-                           found_.uses[i].touch.line);
+        return {Widening::plain_number, found_.uses[i].touch.line};
       }
       offsets.back() = *offset;
     }
@@ -85,7 +85,7 @@ class Reducer {
     for (Instruction* fence : found_.fences)
       fence->eraseFromParent();
     for (CallBase* call : found_.exchanges)
-      replace_by_unknown(*call, "not known before the kernel runs");
+      replace_by_unknown(*call, Widening::exchanged_value);
     return {};
   }
 
@@ -117,7 +117,7 @@ class Reducer {
     return bases.roots(use.address);
   }
 
-  static std::string refuse(const Root& root, const MemoryUse& use) {
+  static WideningReason refuse(const Root& root, const MemoryUse& use) {
     const uint32_t line = use.touch.line;
     switch (root.kind) {
       case Root::Kind::slot:
@@ -125,17 +125,17 @@ class Reducer {
         return {};
       case Root::Kind::constant_space:
         if (!use.touch.writes) return {};
-        return fmt::format("a constant is written at PTX line {}", line);
+        return {Widening::constant_write, line};
       case Root::Kind::loaded:
-        return fmt::format("pointer loaded from memory at PTX line {}", root.number);
+        return {Widening::loaded_pointer, root.number};
       case Root::Kind::module_variable:
-        return fmt::format("the module variable {} is used at PTX line {}", root.name, line);
+        return {.why = Widening::module_variable, .line = line, .name = root.name};
       case Root::Kind::absolute:
-        return fmt::format("the address at PTX line {} may be a plain number", line);
+        return {Widening::plain_number, line};
       case Root::Kind::ambiguous:
         break;
     }
-    return fmt::format("no pointer argument is found behind the address at PTX line {}", line);
+    return {Widening::no_base, line};
   }
 
   void number_pointers() {
@@ -159,7 +159,7 @@ class Reducer {
                          {place, builder.getInt32(uint32_t(form_.touches.size()))});
       form_.touches.push_back(touch);
     }
-    replace_by_unknown(*use.instruction, "loaded from memory");
+    replace_by_unknown(*use.instruction, Widening::loaded_value);
   }
 
   FunctionCallee touch_function() {
@@ -175,7 +175,7 @@ class Reducer {
 
   // unknown() is a value that nobody knows before the kernel runs. It seems to read memory, so
   // that no pass moves it out of a loop.
-  Value* unknown(IRBuilder<>& builder, Type* type, std::string source, uint32_t line) {
+  Value* unknown(IRBuilder<>& builder, Type* type, UnknownValue value) {
     std::string name = unknown_prefix;
     raw_string_ostream(name) << *type;
     auto callee = source_.module->getOrInsertFunction(name, type, builder.getInt32Ty());
@@ -183,15 +183,15 @@ class Reducer {
     function->setMemoryEffects(MemoryEffects::inaccessibleMemOnly(ModRefInfo::Ref));
     function->setDoesNotThrow();
     function->setWillReturn();
-    form_.unknowns.push_back({std::move(source), line});
+    form_.unknowns.push_back(std::move(value));
     return builder.CreateCall(callee, {builder.getInt32(uint32_t(form_.unknowns.size() - 1))});
   }
 
-  void replace_by_unknown(Instruction& instruction, const char* source) {
+  void replace_by_unknown(Instruction& instruction, Widening source) {
     if (!instruction.getType()->isVoidTy() && !instruction.use_empty()) {
       IRBuilder<> builder(&instruction);
       instruction.replaceAllUsesWith(
-          unknown(builder, instruction.getType(), source, ptx::source_line(instruction)));
+          unknown(builder, instruction.getType(), {source, ptx::source_line(instruction)}));
     }
     instruction.eraseFromParent();
   }
@@ -213,7 +213,7 @@ class Reducer {
       if (!is_address || pointer->use_empty()) continue;
       IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
       pointer->replaceAllUsesWith(unknown(builder, pointer->getType(),
-                                          "the value of the pointer " + slots_[slot].slot.name, 0));
+                                          {Widening::pointer_value, 0, slots_[slot].slot.name}));
     }
     passes.reduce(kernel);
     for (const SlotValue& slot : slots_) {

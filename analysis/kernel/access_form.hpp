@@ -51,8 +51,9 @@ inline TouchKind kind_of(const Touch& touch) {
 
 // UnknownValue says where a value comes from that is not known before the kernel runs.
 struct UnknownValue {
-  std::string source;  // "loaded from memory"
-  uint32_t line = 0;   // of the PTX
+  Widening source = Widening::loaded_value;  // or another value's
+  uint32_t line = 0;                         // of the PTX
+  std::string name = {};                     // of a pointer
 };
 
 struct AccessForm {
@@ -62,7 +63,7 @@ struct AccessForm {
   std::vector<unsigned> scalar_arguments;  // of `function`, for each shape scalar
   std::vector<Touch> touches;
   std::vector<UnknownValue> unknowns;
-  std::string opaque_reason;
+  WideningReason opaque_reason;
 };
 
 // KernelSource is a lifted kernel and what its PTX says about its parameters.

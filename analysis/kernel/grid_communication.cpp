@@ -141,15 +141,13 @@ class Awaited {
 
 }  // namespace
 
-std::string grid_communication(llvm::Function& kernel) {
+WideningReason grid_communication(llvm::Function& kernel) {
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   PostDominatorTree after(kernel);
   for (const Loop* loop : loops.getLoopsInPreorder()) {
     if (const Instruction* instruction = Awaited(*loop, after).find()) {
-      return fmt::format(
-          "a loop waits for memory read at PTX line {}, which other blocks of the launch may write",
-          ptx::source_line(*instruction));
+      return {Widening::grid_communication, ptx::source_line(*instruction)};
     }
   }
   return {};

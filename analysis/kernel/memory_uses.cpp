@@ -66,7 +66,7 @@ class Finder {
   }
 
  private:
-  std::string classify(Instruction& instruction) {
+  WideningReason classify(Instruction& instruction) {
     const auto bytes = [&](Type* type) { return uint32_t(layout_.getTypeStoreSize(type)); };
     MemoryUse use;
     use.instruction = &instruction;
@@ -92,8 +92,7 @@ class Finder {
       found_.fences.push_back(&instruction);
       return {};
     } else if (instruction.mayReadOrWriteMemory()) {
-      return fmt::format("an instruction at PTX line {} uses memory in an unknown way",
-                         use.touch.line);
+      return {Widening::unknown_instruction, use.touch.line};
     } else {
       return {};
     }
@@ -104,19 +103,17 @@ class Finder {
     return {};
   }
 
-  std::string classify_call(CallBase& call, MemoryUse use) {
+  WideningReason classify_call(CallBase& call, MemoryUse use) {
     const Function* callee = call.getCalledFunction();
     const uint32_t line = use.touch.line;
-    if (callee == nullptr) {
-      return fmt::format("the call at PTX line {} has no known target", line);
-    }
+    if (callee == nullptr) return {Widening::unknown_call, line};
     const StringRef name = callee->getName();
     if (is_harmless_call(name)) {
       found_.exchanges.push_back(&call);
       return {};
     }
     if (!callee->isIntrinsic()) {
-      return fmt::format("the call of {} at PTX line {} cannot be looked into", name.str(), line);
+      return {.why = Widening::unknown_call, .line = line, .name = name.str()};
     }
     if (is_index_register(callee->getIntrinsicID())) return {};
     if (name.starts_with("llvm.nvvm.atomic.") || name.starts_with("llvm.nvvm.ldg.") ||
@@ -135,7 +132,7 @@ class Finder {
       return {};
     }
     if (!is_pure) {
-      return fmt::format("{} at PTX line {} uses memory in an unknown way", name.str(), line);
+      return {.why = Widening::unknown_instruction, .line = line, .name = name.str()};
     }
     return {};
   }

@@ -24,7 +24,7 @@ struct MemoryUses {
   // Calls that synchronise or exchange values between threads, or read what is not known before
   // the kernel runs: which bytes are touched does not depend on when they happen.
   std::vector<llvm::CallBase*> exchanges;
-  std::string opaque_reason;  // which instruction defies description; empty where none does
+  WideningReason opaque_reason;  // which instruction defies description; empty where none does
 };
 
 MemoryUses find_memory_uses(llvm::Function& kernel);

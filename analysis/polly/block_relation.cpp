@@ -28,10 +28,10 @@ thread_local OperationBudget* current_budget = nullptr;
 struct Union {
   isl::map relation;
   Precision precision = Precision::exact;
-  std::string reason;
+  WideningReason reason;
   bool over_budget = false;
 
-  void widen(Precision to, const std::string& why) {
+  void widen(Precision to, const WideningReason& why) {
     if (to > precision) {
       precision = to;
       reason = why;
@@ -103,12 +103,12 @@ isl::set blocks_of(isl::ctx context, const ShapeFamily& family) {
 }
 
 isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
-                      const std::vector<ByteSpan>& spans, const ShapeFamily& family) {
+                      const std::vector<Range>& spans, const ShapeFamily& family) {
   const std::string place = fmt::format("{}x + {}y + {}z", slope[0], slope[1], slope[2]);
   std::string text;
-  for (const ByteSpan& span : spans) {
+  for (const Range& span : spans) {
     text += fmt::format("{} B[x, y, z] -> A[o] : {} + {} <= o < {} + {}", text.empty() ? "" : ";",
-                        place, span.first, place, span.end);
+                        place, span.begin, place, span.end);
   }
   const isl::map map(context, "{" + text + " }");
   return map.intersect_domain(blocks_of(context, family));

@@ -23,7 +23,7 @@ struct PlacedTouch {
   isl::map bytes;            // B[x, y, z] -> A[o]; null: any byte of the buffer
   bool exact_place = false;  // these bytes and no others
   bool certain = false;      // happens in every execution, whatever the data
-  std::string reason;        // where it is not exact and certain
+  WideningReason reason;     // where it is not exact and certain
 };
 
 // blocks_of() is { B[x, y, z] } of the grids of a family, with its symbolic numbers as parameters.
@@ -31,7 +31,7 @@ isl::set blocks_of(isl::ctx context, const ShapeFamily& family);
 
 // sloped_bytes() is the relation from those blocks to `spans`, moved by slope * block index.
 isl::map sloped_bytes(isl::ctx context, const std::array<int64_t, 3>& slope,
-                      const std::vector<ByteSpan>& spans, const ShapeFamily& family);
+                      const std::vector<Range>& spans, const ShapeFamily& family);
 
 // assemble() puts the touches of each pointer slot together. Nothing where isl's operation budget
 // or 64 bits do not suffice; the caller then widens.

@@ -24,11 +24,6 @@ using namespace llvm;
 // bytes of neighbouring threads coalesce only then. More are added afterwards, rows as one piece.
 constexpr size_t most_spans_of_a_statement = 16;
 
-std::string guard_reason(const AccessForm& form, uint32_t touch) {
-  return fmt::format("the access at PTX line {} happens under a condition on data",
-                     form.touches[touch].line);
-}
-
 // PollyReader turns Polly's access relations, whose parameters are the block and thread indices,
 // into relations from blocks.
 class PollyReader {
@@ -53,7 +48,7 @@ class PollyReader {
   PlacedTouches read() {
     PlacedTouches placed;
     if (!assumptions_hold()) {
-      placed.refusal = "may wrap around in this launch";
+      placed.refusal = Widening::wraps;
       return placed;
     }
     for (polly::ScopStmt& statement : scop_) {
@@ -72,7 +67,7 @@ class PollyReader {
       placed.touches.push_back(std::move(together));
     }
     if (isl_ctx_last_error(scop_.getIslCtx().get()) != isl_error_none) {
-      return {{}, "takes too long to describe exactly"};
+      return {{}, Widening::long_relation};
     }
     add_any_byte(kernel_, form_, placed);
     return placed;
@@ -130,7 +125,7 @@ class PollyReader {
   struct Group {
     uint32_t touch = 0;
     isl::set bytes;
-    std::string reason;
+    WideningReason reason;
   };
   using Kind = std::pair<TouchKind, bool>;  // whether it is certain
 
@@ -152,7 +147,9 @@ class PollyReader {
   void read_exactly(const isl::map& at, bool certain, const TouchesOfPlace& touches,
                     PlacedTouches& placed) {
     const uint32_t number = touches.touch;
-    const std::string reason = certain ? "" : guard_reason(form_, number);
+    const WideningReason reason =
+        certain ? WideningReason()
+                : WideningReason{Widening::data_guard, form_.touches[number].line};
     if (touches.bytes.size() > most_spans_of_a_statement) {
       placed.touches.push_back({number, far_bytes(at, touches.bytes), true, certain, reason});
       return;
@@ -170,10 +167,11 @@ class PollyReader {
     const isl::map places = by_block(spread(at, spans).range().intersect_params(box_));
     if (affine && is_bounded(places)) {
       return {touches.touch, places, false, false,
-              address_reason(*Specialised::offset_of(store), form_, touches.touch, not_affine)};
+              address_reason(*Specialised::offset_of(store), form_, touches.touch,
+                             Widening::not_affine)};
     }
     PlacedTouch touch = place_by_range(scop_.getIslCtx(), store, touches, kernel_, form_, family_,
-                                       evolution_, not_affine);
+                                       evolution_, Widening::not_affine);
     if (!touch.bytes.is_null() && !places.is_null()) {
       touch.bytes = touch.bytes.intersect_domain(places.domain());
     }
@@ -192,20 +190,20 @@ class PollyReader {
   }
 
   // spread() turns the bytes `at` which a place lies into the spans that count from there.
-  isl::map spread(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+  isl::map spread(const isl::map& at, const std::vector<Range>& spans) const {
     std::string text;
-    for (const ByteSpan& span : spans) {
+    for (const Range& span : spans) {
       text += fmt::format("{} A[o] -> A[p] : o + {} <= p < o + {}", text.empty() ? "" : ";",
-                          span.first, span.end);
+                          span.begin, span.end);
     }
     return at.apply_range(isl::map(scop_.getIslCtx(), "{" + text + " }"));
   }
 
   // far_bytes() is the same by block, for many spans.
-  isl::map far_bytes(const isl::map& at, const std::vector<ByteSpan>& spans) const {
+  isl::map far_bytes(const isl::map& at, const std::vector<Range>& spans) const {
     std::map<int64_t, std::vector<int64_t>> starts;  // by length
-    for (const ByteSpan& span : spans)
-      starts[span.end - span.first].push_back(span.first);
+    for (const Range& span : spans)
+      starts[span.end - span.begin].push_back(span.begin);
     isl::map all;
     for (const auto& [length, places] : starts) {
       const isl::set first = spread(at, {{0, length}}).range().intersect_params(box_);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
 #include <llvm/IR/InstIterator.h>
 
 #include "analysis/polly/offset_bounds.hpp"
@@ -23,7 +22,7 @@ constexpr size_t most_spans_of_a_kind = 64;
 // Sloped is spans that move by slope * block index.
 struct Sloped {
   std::array<int64_t, 3> slope{};
-  std::vector<ByteSpan> spans;
+  std::vector<Range> spans;
 };
 
 std::optional<Sloped> sloped(const StoreInst& store, const TouchesOfPlace& touches,
@@ -31,9 +30,9 @@ std::optional<Sloped> sloped(const StoreInst& store, const TouchesOfPlace& touch
   const auto bounds = bound_offset(Specialised::offset_of(store), kernel, evolution);
   if (!bounds) return std::nullopt;
   Sloped result{bounds->slope, {}};
-  for (const ByteSpan& span : touches.bytes)
-    result.spans.push_back({bounds->low + span.first, bounds->high + span.end});
-  join(result.spans);
+  for (const Range& span : touches.bytes)
+    result.spans.push_back({bounds->low + span.begin, bounds->high + span.end});
+  join_ranges(result.spans);
   return result;
 }
 
@@ -42,8 +41,8 @@ using Moving = std::pair<TouchKind, std::array<int64_t, 3>>;
 
 struct Gathered {
   uint32_t touch = 0;
-  std::string reason;
-  std::vector<ByteSpan> spans;
+  WideningReason reason;
+  std::vector<Range> spans;
 };
 
 }  // namespace
@@ -51,16 +50,14 @@ struct Gathered {
 void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouches& placed) {
   for (uint32_t touch : kernel.any_byte) {
     placed.touches.push_back(
-        {touch, isl::map(), false, false,
-         fmt::format("the address at PTX line {} may start from several pointers",
-                     form.touches[touch].line)});
+        {touch, isl::map(), false, false, {Widening::several_pointers, form.touches[touch].line}});
   }
 }
 
 PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, const TouchesOfPlace& touches,
                            const Specialised& kernel, const AccessForm& form,
                            const ShapeFamily& family, ScalarEvolution& evolution,
-                           const std::string& otherwise) {
+                           Widening otherwise) {
   PlacedTouch placed;
   placed.touch = touches.touch;
   placed.reason = address_reason(*Specialised::offset_of(store), form, touches.touch, otherwise);
@@ -73,8 +70,8 @@ PlacedTouch place_by_range(isl::ctx context, const StoreInst& store, const Touch
 
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
                               const ShapeFamily& family, ScalarEvolution& evolution,
-                              const std::string& refusal) {
-  const std::string otherwise = refusal.empty() ? not_affine : refusal;
+                              Widening refusal) {
+  const Widening otherwise = refusal == Widening::none ? Widening::not_affine : refusal;
   PlacedTouches placed;
   std::map<Moving, Gathered> ranges;
   for (Instruction& instruction : instructions(*kernel.function)) {
@@ -98,7 +95,7 @@ PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const
     }
   }
   for (auto& [how, gathered] : ranges) {
-    join(gathered.spans);
+    join_ranges(gathered.spans);
     const auto bytes =
         sloped_bytes(context, how.second, coarsened(gathered.spans, most_spans_of_a_kind), family);
     placed.touches.push_back({gathered.touch, bytes, false, false, gathered.reason});

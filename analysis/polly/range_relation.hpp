@@ -2,7 +2,6 @@
 // the analysis.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <llvm/IR/Instructions.h>
@@ -13,27 +12,24 @@
 namespace sluice::analysis {
 
 // PlacedTouches is what is known of every touch of a kernel. `refusal` is why Polly says nothing
-// that holds for this launch, said of an address: "may wrap around in this launch".
+// that holds for this launch.
 struct PlacedTouches {
   std::vector<PlacedTouch> touches;
-  std::string refusal;
+  Widening refusal = Widening::none;
 };
-
-// What is said of an address for which no value from memory is to blame.
-inline constexpr const char* not_affine = "is not an affine function of the indices";
 
 // place_by_range() places one kind of touches of the place that `store` stands for. `otherwise`
 // is the reason where no value from memory is to blame.
 PlacedTouch place_by_range(isl::ctx context, const llvm::StoreInst& store,
                            const TouchesOfPlace& touches, const Specialised& kernel,
                            const AccessForm& form, const ShapeFamily& family,
-                           llvm::ScalarEvolution& evolution, const std::string& otherwise);
+                           llvm::ScalarEvolution& evolution, Widening otherwise);
 
 // place_by_ranges() places every touch so. `refusal` is Polly's. It costs little whatever
 // the kernel: ranges of one slot and kind that move alike become a few.
 PlacedTouches place_by_ranges(isl::ctx context, const Specialised& kernel, const AccessForm& form,
                               const ShapeFamily& family, llvm::ScalarEvolution& evolution,
-                              const std::string& refusal = {});
+                              Widening refusal = Widening::none);
 
 // add_any_byte() adds the touches that may mean any byte of their slot.
 void add_any_byte(const Specialised& kernel, const AccessForm& form, PlacedTouches& placed);

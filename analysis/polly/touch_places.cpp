@@ -123,31 +123,17 @@ void add(TouchPlace& place, const AccessForm& form, uint32_t number, int64_t fir
 
 }  // namespace
 
-void join(std::vector<ByteSpan>& spans) {
-  std::sort(spans.begin(), spans.end(),
-            [](const ByteSpan& a, const ByteSpan& b) { return a.first < b.first; });
-  size_t kept = 0;
-  for (const ByteSpan& span : spans) {
-    if (kept > 0 && span.first <= spans[kept - 1].end) {
-      spans[kept - 1].end = std::max(spans[kept - 1].end, span.end);
-    } else {
-      spans[kept++] = span;
-    }
-  }
-  spans.resize(kept);
-}
-
-std::vector<ByteSpan> coarsened(std::vector<ByteSpan> spans, size_t most) {
+std::vector<Range> coarsened(std::vector<Range> spans, size_t most) {
   if (spans.size() <= most) return spans;
   std::vector<int64_t> gaps;
   for (size_t i = 1; i < spans.size(); ++i)
-    gaps.push_back(spans[i].first - spans[i - 1].end);
+    gaps.push_back(spans[i].begin - spans[i - 1].end);
   const size_t closed = spans.size() - most;
   std::nth_element(gaps.begin(), gaps.begin() + std::ptrdiff_t(closed - 1), gaps.end());
   const int64_t widest_closed = gaps[closed - 1];
-  std::vector<ByteSpan> kept;
-  for (const ByteSpan& span : spans) {
-    if (!kept.empty() && span.first - kept.back().end <= widest_closed) {
+  std::vector<Range> kept;
+  for (const Range& span : spans) {
+    if (!kept.empty() && span.begin - kept.back().end <= widest_closed) {
       kept.back().end = span.end;
     } else {
       kept.push_back(span);
@@ -180,7 +166,7 @@ std::vector<TouchPlace> touch_places(const std::vector<CallInst*>& calls, const 
   }
   for (TouchPlace& place : places) {
     for (TouchesOfPlace& touches : place.touches)
-      join(touches.bytes);
+      join_ranges(touches.bytes);
   }
   return places;
 }

@@ -10,27 +10,18 @@
 #include <llvm/IR/Instructions.h>
 
 #include "analysis/kernel/access_form.hpp"
+#include "relation/range.hpp"
 
 namespace sluice::analysis {
 
-// ByteSpan is the bytes [first, end), counted from a place.
-struct ByteSpan {
-  int64_t first = 0;
-  int64_t end = 0;
-  friend bool operator==(const ByteSpan&, const ByteSpan&) = default;
-};
-
-// join() sorts spans of any order and joins what overlaps or touches.
-void join(std::vector<ByteSpan>& spans);
-
 // coarsened() is at most `most` spans that hold all of `spans`, which are joined: the narrowest
 // gaps are closed.
-std::vector<ByteSpan> coarsened(std::vector<ByteSpan> spans, size_t most);
+std::vector<Range> coarsened(std::vector<Range> spans, size_t most);
 
 // TouchesOfPlace is what the touches of one slot and kind touch around one place.
 struct TouchesOfPlace {
-  uint32_t touch = 0;           // the first of them; reasons name it
-  std::vector<ByteSpan> bytes;  // joined
+  uint32_t touch = 0;        // the first of them; reasons name it
+  std::vector<Range> bytes;  // joined, counted from the place
 };
 
 // TouchPlace is touches in one basic block whose offsets differ by constants, through any slots:

@@ -1,6 +1,5 @@
 #include "analysis/polly/widening_reason.hpp"
 
-#include <fmt/format.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
@@ -11,7 +10,7 @@ namespace {
 
 using namespace llvm;
 
-// A reason is for people: a slice larger than this gets the general one.
+// A slice larger than this gets the general reason.
 constexpr size_t most_values = 4096;
 constexpr size_t most_values_of_a_loop = 256;
 
@@ -69,22 +68,14 @@ Cause find_cause(Value& value, const AccessForm& form, bool by_control) {
 
 }  // namespace
 
-std::string address_reason(Value& offset, const AccessForm& form, uint32_t touch,
-                           const std::string& otherwise) {
+WideningReason address_reason(Value& offset, const AccessForm& form, uint32_t touch,
+                              Widening otherwise) {
   Cause cause = find_cause(offset, form, false);
   if (cause.unknown == nullptr) cause = find_cause(offset, form, true);
   const uint32_t line = form.touches[touch].line;
-  if (cause.unknown == nullptr) {
-    return fmt::format("the address at PTX line {} {}", line, otherwise);
-  }
-  std::string source = cause.unknown->source;
-  if (cause.unknown->line != 0) {
-    source = fmt::format("a value {} at PTX line {}", source, cause.unknown->line);
-  }
-  return cause.bounds_a_loop
-             ? fmt::format("the address at PTX line {} moves in a loop whose bounds depend on {}",
-                           line, source)
-             : fmt::format("the address at PTX line {} depends on {}", line, source);
+  if (cause.unknown == nullptr) return {otherwise, line};
+  const UnknownValue& value = *cause.unknown;
+  return {value.source, line, value.line, cause.bounds_a_loop, value.name};
 }
 
 }  // namespace sluice::analysis

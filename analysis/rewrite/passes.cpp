@@ -79,7 +79,7 @@ void remove_unreachable_ends(Function& function) {
 
 }  // namespace
 
-std::string inline_calls(llvm::Function& kernel) {
+bool inline_calls(llvm::Function& kernel) {
   constexpr unsigned most_calls = 1000;
   constexpr unsigned most_instructions = 30'000;
   unsigned inlined = 0;
@@ -90,14 +90,14 @@ std::string inline_calls(llvm::Function& kernel) {
       const Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
       if (callee != nullptr && !callee->isDeclaration() && callee != &kernel) calls.push_back(call);
     }
-    if (calls.empty()) return {};
+    if (calls.empty()) return true;
     unsigned size = kernel.getInstructionCount();
     for (CallBase* call : calls) {
       size += call->getCalledFunction()->getInstructionCount();
       InlineFunctionInfo information;
       if (size > most_instructions || ++inlined > most_calls ||
           !InlineFunction(*call, information).isSuccess()) {
-        return "its functions call themselves, or are too long to look into";
+        return false;
       }
     }
   }

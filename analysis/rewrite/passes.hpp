@@ -13,9 +13,9 @@ class Scop;
 
 namespace sluice::analysis {
 
-// inline_calls() inlines every call of a function that the module defines. Where some stay it is
-// why: the functions call themselves, or would make the kernel too long to analyse.
-std::string inline_calls(llvm::Function& kernel);
+// inline_calls() inlines every call of a function that the module defines. False where some stay:
+// the functions call themselves, or would make the kernel too long to analyse.
+bool inline_calls(llvm::Function& kernel);
 
 // Passes owns the analysis managers. Not thread-safe; distinct objects are independent.
 class Passes {

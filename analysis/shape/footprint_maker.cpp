@@ -20,11 +20,10 @@ constexpr size_t most_places_times_blocks = 10'000;
 std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& form,
                                                               const Specialised& kernel,
                                                               const ShapeFamily& family,
-                                                              Passes& passes,
-                                                              std::string& refusal) {
+                                                              Passes& passes, Widening& refusal) {
   if (kernel.places.size() > most_places_for_polly ||
       kernel.places.size() * kernel.function->size() > most_places_times_blocks) {
-    refusal = "stands in too large a kernel to describe exactly";
+    refusal = Widening::large_kernel;
     return std::nullopt;
   }
   polly::Scop* scop = passes.scop(*kernel.function);
@@ -36,16 +35,13 @@ std::optional<std::vector<ArgumentFootprint>> exact_arguments(const AccessForm& 
   const PlacedTouches placed =
       place_by_polly(*scop, kernel, form, family, passes.scalar_evolution(*kernel.function));
   refusal = placed.refusal;
-  if (!refusal.empty()) {
-    log::debug("{}: no exact footprint, since an access {}", form.signature.kernel, refusal);
-    return std::nullopt;
-  }
+  if (refusal != Widening::none) return std::nullopt;
   return assemble(form, placed.touches, family);
 }
 
 std::vector<ArgumentFootprint> bounded_arguments(const AccessForm& form, const Specialised& kernel,
                                                  const ShapeFamily& family, Passes& passes,
-                                                 const std::string& refusal) {
+                                                 Widening refusal) {
   const std::unique_ptr<isl_ctx, decltype(&isl_ctx_free)> context(isl_ctx_alloc(), isl_ctx_free);
   PlacedTouches placed = place_by_ranges(context.get(), kernel, form, family,
                                          passes.scalar_evolution(*kernel.function), refusal);
@@ -70,12 +66,12 @@ Footprint FootprintMaker::make(const ShapeFamily& family) {
   footprint.shape = shape;
   footprint.opaque_reason = form_.opaque_reason;
   if (footprint.opaque() || shape.shape_values.size() != form_.signature.shape_scalars.size()) {
-    if (!footprint.opaque()) footprint.opaque_reason = "the launch lacks values of shape scalars";
+    if (!footprint.opaque()) footprint.opaque_reason.why = Widening::missing_values;
     footprint.arguments.resize(form_.signature.pointers.size());
     return footprint;
   }
   const Specialised kernel = specialise(form_, family, passes_);
-  std::string refusal;
+  Widening refusal = Widening::none;
   if (auto arguments = exact_arguments(form_, kernel, family, passes_, refusal)) {
     footprint.arguments = std::move(*arguments);
   } else {

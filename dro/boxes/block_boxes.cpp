@@ -66,26 +66,26 @@ bool move(BoxLevel& level, int64_t by) {
 }
 
 // merged_positions() are those that any block touches, as sorted ranges.
-std::vector<ByteRange> merged_positions(const BoxLevel& level) {
-  std::vector<ByteRange> positions;
+std::vector<Range> merged_positions(const BoxLevel& level) {
+  std::vector<Range> positions;
   for (const Interval& interval : level.at) {
-    if (!interval.empty()) positions.push_back({interval.first, interval.last});
+    if (!interval.empty()) positions.push_back({interval.first, interval.last + 1});
   }
-  merge_ranges(positions);
+  join_ranges(positions);
   return positions;
 }
 
 // append_ranges() visits the positions of levels[depth] and, for each, those of the inner levels.
 bool append_ranges(const std::vector<BoxLevel>& levels,
-                   const std::vector<std::vector<ByteRange>>& positions, size_t depth, int64_t base,
-                   size_t most, std::vector<ByteRange>& ranges) {
+                   const std::vector<std::vector<Range>>& positions, size_t depth, int64_t base,
+                   size_t most, std::vector<Range>& ranges) {
   if (depth + 1 == levels.size()) {
-    for (const ByteRange& range : positions[depth])
-      ranges.push_back({base + range.first, base + range.last});
+    for (const Range& range : positions[depth])
+      ranges.push_back({base + range.begin, base + range.end});
     return ranges.size() <= most;
   }
-  for (const ByteRange& range : positions[depth]) {
-    for (int64_t position = range.first; position <= range.last; ++position) {
+  for (const Range& range : positions[depth]) {
+    for (int64_t position = range.begin; position < range.end; ++position) {
       const int64_t start = base + levels[depth].stride * position;
       if (!append_ranges(levels, positions, depth + 1, start, most, ranges)) return false;
     }
@@ -167,10 +167,10 @@ std::optional<ByteIntervals> bytes_of(const Boxes& boxes, size_t most) {
   ByteIntervals bytes;
   for (const BlockBoxes& piece : boxes) {
     if (touches_nothing(piece)) continue;
-    std::vector<std::vector<ByteRange>> positions;
+    std::vector<std::vector<Range>> positions;
     for (const BoxLevel& level : piece.levels)
       positions.push_back(merged_positions(level));
-    std::vector<ByteRange> ranges;
+    std::vector<Range> ranges;
     if (!append_ranges(piece.levels, positions, 0, 0, most, ranges)) return std::nullopt;
     bytes = bytes.with(ByteIntervals(std::move(ranges)));
   }
@@ -206,7 +206,7 @@ class RunLister {
     const BoxLevel& level = piece_.levels[depth];
     const Interval& interval = of(level, at);
     if (depth + 1 == piece_.levels.size()) {
-      runs_.push_back({block, base + interval.first, base + interval.last});
+      runs_.push_back({block, base + interval.first, base + interval.last + 1});
       return runs_.size() <= most_;
     }
     for (int64_t position = interval.first; position <= interval.last; ++position) {

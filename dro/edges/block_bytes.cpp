@@ -8,24 +8,23 @@ namespace sluice::dro {
 namespace {
 
 bool comes_before(const ByteRun& a, const ByteRun& b) {
-  return std::tie(a.block, a.first) < std::tie(b.block, b.first);
+  return std::tie(a.block, a.begin) < std::tie(b.block, b.begin);
 }
 
 bool starts_before(const ByteRun& a, const ByteRun& b) {
-  return a.first < b.first;
+  return a.begin < b.begin;
 }
 
 // runs_within() lists the runs of all blocks by their first bytes, cut down to `live`.
 std::vector<ByteRun> runs_within(const BlockBytes& bytes, const ByteIntervals& live) {
   std::vector<ByteRun> runs;
-  const std::vector<ByteRange>& kept = live.ranges();
+  const std::vector<Range>& kept = live.ranges();
   for (uint32_t block = 0; block < bytes.blocks(); ++block) {
-    for (const ByteRange& range : bytes.of(block)) {
-      auto it =
-          std::lower_bound(kept.begin(), kept.end(), range.first,
-                           [](const ByteRange& each, int64_t byte) { return each.last < byte; });
-      for (; it != kept.end() && it->first <= range.last; ++it) {
-        runs.push_back({block, std::max(range.first, it->first), std::min(range.last, it->last)});
+    for (const Range& range : bytes.of(block)) {
+      auto it = std::lower_bound(kept.begin(), kept.end(), range.begin,
+                                 [](const Range& each, int64_t byte) { return each.end <= byte; });
+      for (; it != kept.end() && it->begin < range.end; ++it) {
+        runs.push_back({block, std::max(range.begin, it->begin), std::min(range.end, it->end)});
       }
     }
   }
@@ -49,10 +48,10 @@ BlockBytes::BlockBytes(uint32_t blocks, std::vector<ByteRun> runs) {
     rows_.push_back(static_cast<uint32_t>(begin));
     for (; next < runs.size() && runs[next].block == block; ++next) {
       const ByteRun& run = runs[next];
-      if (ranges_.size() > begin && run.first <= ranges_.back().last + 1) {
-        ranges_.back().last = std::max(ranges_.back().last, run.last);
+      if (ranges_.size() > begin && run.begin <= ranges_.back().end) {
+        ranges_.back().end = std::max(ranges_.back().end, run.end);
       } else {
-        ranges_.push_back({run.first, run.last});
+        ranges_.push_back({run.begin, run.end});
       }
     }
   }
@@ -67,24 +66,24 @@ class EdgeRows::Collector {
       : runs_(runs_within(earlier, live)), steps_(most_steps), seen_(earlier.blocks(), 0) {
     int64_t reach = INT64_MIN;
     for (const ByteRun& run : runs_)
-      reach_.push_back(reach = std::max(reach, run.last));
+      reach_.push_back(reach = std::max(reach, run.end));
   }
 
   // find() fills `masters`, in no order; false where the steps are spent.
-  bool find(std::span<const ByteRange> bytes, std::vector<uint32_t>& masters) {
+  bool find(std::span<const Range> bytes, std::vector<uint32_t>& masters) {
     masters.clear();
     ++round_;
-    for (const ByteRange& range : bytes) {
+    for (const Range& range : bytes) {
       const auto after =
-          std::upper_bound(runs_.begin(), runs_.end(), range.last,
-                           [](int64_t byte, const ByteRun& run) { return byte < run.first; });
+          std::upper_bound(runs_.begin(), runs_.end(), range.end,
+                           [](int64_t byte, const ByteRun& run) { return byte <= run.begin; });
       // Runs before it start in time; they may still end too early, but none does before the
       // place up to which no run reaches the range.
       for (auto i = static_cast<size_t>(after - runs_.begin()); i-- > 0;) {
-        if (reach_[i] < range.first) break;
+        if (reach_[i] <= range.begin) break;
         if (steps_-- == 0) return false;
         const ByteRun& run = runs_[i];
-        if (run.last < range.first || std::exchange(seen_[run.block], round_) == round_) continue;
+        if (run.end <= range.begin || std::exchange(seen_[run.block], round_) == round_) continue;
         masters.push_back(run.block);
       }
     }
@@ -93,7 +92,7 @@ class EdgeRows::Collector {
 
  private:
   const std::vector<ByteRun> runs_;  // by first bytes
-  std::vector<int64_t> reach_;       // the last byte of all runs up to this one
+  std::vector<int64_t> reach_;       // the end of all runs up to this one
   size_t steps_;
   std::vector<uint32_t> seen_;
   uint32_t round_ = 0;

@@ -22,7 +22,7 @@ class BlockBytes {
   // size() is how many ranges there are in all.
   size_t size() const { return ranges_.size(); }
   // of() is sorted, and bytes are missing between its ranges.
-  std::span<const ByteRange> of(uint32_t block) const {
+  std::span<const Range> of(uint32_t block) const {
     return std::span(ranges_).subspan(rows_[block], rows_[block + 1] - rows_[block]);
   }
   // all() is what all blocks touch together.
@@ -30,7 +30,7 @@ class BlockBytes {
 
  private:
   std::vector<uint32_t> rows_;  // one more than there are blocks
-  std::vector<ByteRange> ranges_;
+  std::vector<Range> ranges_;
 };
 
 // EdgeRows collects, for each block of a later launch, blocks of an earlier one.

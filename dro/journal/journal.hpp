@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,7 @@ struct LaunchView {
   Dim3 block;
   uint64_t stream = 0;
   std::string_view passed_through;
+  std::optional<analysis::Widening> widening;
 };
 
 // JournalWriter writes what the tracker finds, in program order. Formatting and writing happen on

@@ -177,6 +177,7 @@ void JournalWriter::describe_launch(const LaunchView& launch) {
   next.block = launch.block;
   next.stream = launch.stream;
   next.passed_through = launch.passed_through;
+  next.widening = launch.widening;
 }
 
 void JournalWriter::note(Record record) {

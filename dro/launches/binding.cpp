@@ -18,24 +18,23 @@ constexpr size_t most_listed_steps = size_t{1} << 18;
 void append_shifted(std::vector<ByteRun>& runs, const std::vector<ByteRun>& more, uint64_t offset) {
   const auto shift = static_cast<int64_t>(offset);
   for (const ByteRun& run : more)
-    runs.push_back({run.block, run.first + shift, run.last + shift});
+    runs.push_back({run.block, run.begin + shift, run.end + shift});
 }
 
 void append_whole(std::vector<ByteRun>& runs, const Dim3& grid, uint64_t bytes) {
   for (uint32_t block = 0; block < grid.count(); ++block)
-    runs.push_back({block, 0, static_cast<int64_t>(bytes) - 1});
+    runs.push_back({block, 0, static_cast<int64_t>(bytes)});
 }
 
 ByteIntervals bytes_of(const std::vector<ByteRun>& runs) {
-  std::vector<ByteRange> ranges;
+  std::vector<Range> ranges;
   ranges.reserve(runs.size());
   for (const ByteRun& run : runs) {
     // Neighbouring blocks mostly touch neighbouring bytes, so that little is left to sort.
-    if (!ranges.empty() && run.first <= ranges.back().last + 1 &&
-        run.first >= ranges.back().first) {
-      ranges.back().last = std::max(ranges.back().last, run.last);
+    if (!ranges.empty() && run.begin <= ranges.back().end && run.begin >= ranges.back().begin) {
+      ranges.back().end = std::max(ranges.back().end, run.end);
     } else {
-      ranges.push_back({run.first, run.last});
+      ranges.push_back({run.begin, run.end});
     }
   }
   return ByteIntervals(std::move(ranges));
@@ -158,11 +157,11 @@ Status FootprintTable::check(const ParsedFootprint& footprint) const {
 LaunchPattern PatternTable::of_host(std::span<const HostAccess> accesses,
                                     const std::vector<BufferId>& buffers) {
   LaunchPattern pattern;
-  std::vector<std::vector<ByteRange>> reads(buffers.size()), writes(buffers.size());
+  std::vector<std::vector<Range>> reads(buffers.size()), writes(buffers.size());
   for (const HostAccess& source : accesses) {
     const auto place = std::find(buffers.begin(), buffers.end(), source.buffer);
     (source.writes ? writes : reads)[static_cast<size_t>(place - buffers.begin())].push_back(
-        {static_cast<int64_t>(source.begin), static_cast<int64_t>(source.end) - 1});
+        {static_cast<int64_t>(source.begin), static_cast<int64_t>(source.end)});
   }
   for (size_t i = 0; i < buffers.size(); ++i) {
     BufferAccess& access = pattern.buffers.emplace_back();
@@ -177,7 +176,7 @@ isl::map PatternTable::bound_access(const ParsedFootprint& footprint, const Pars
                                     uint64_t offset, uint64_t buffer_bytes) const {
   const Dim3& grid = footprint.source->shape.grid;
   if (access.whole_buffer) {
-    const ByteRange all{0, static_cast<int64_t>(buffer_bytes) - 1};
+    const Range all{0, static_cast<int64_t>(buffer_bytes)};
     return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
   }
   if (access.source == nullptr) return empty_access(context_);

@@ -9,7 +9,7 @@
 
 #include <boost/icl/interval_map.hpp>
 
-#include "dro/types.hpp"
+#include "relation/range.hpp"
 
 namespace sluice::dro {
 
@@ -24,7 +24,7 @@ class HullIndex {
  public:
   size_t size() const { return listed_.size() + mapped_; }
 
-  void insert(StateId state, const ByteRange& hull) {
+  void insert(StateId state, const Range& hull) {
     if (listed_.size() < most_listed) {
       listed_.push_back({hull, state});
       return;
@@ -34,7 +34,7 @@ class HullIndex {
   }
 
   // erase() takes out a state that was inserted with this hull.
-  void erase(StateId state, const ByteRange& hull) {
+  void erase(StateId state, const Range& hull) {
     const auto place = std::find_if(listed_.begin(), listed_.end(),
                                     [&](const Entry& entry) { return entry.state == state; });
     if (place != listed_.end()) {
@@ -48,9 +48,9 @@ class HullIndex {
   // visit() calls visitor(state) for each state whose hull meets `bytes`; for some more than once.
   // The visitor must not change the index.
   template <class Visitor>
-  void visit(const ByteRange& bytes, Visitor&& visitor) const {
+  void visit(const Range& bytes, Visitor&& visitor) const {
     for (const Entry& entry : listed_) {
-      if (entry.hull.first <= bytes.last && bytes.first <= entry.hull.last) visitor(entry.state);
+      if (entry.hull.meets(bytes)) visitor(entry.state);
     }
     if (mapped_ == 0) return;
     const auto [begin, end] = map_.equal_range(interval(bytes));
@@ -71,7 +71,7 @@ class HullIndex {
   static constexpr ptrdiff_t most_crossed = 64;
 
   struct Entry {
-    ByteRange hull;
+    Range hull;
     StateId state;
   };
   // States is a sorted set, as a value that ICL can add and subtract.
@@ -95,10 +95,8 @@ class HullIndex {
   };
   using Map = boost::icl::interval_map<int64_t, States>;
 
-  // A hull's last byte may be the largest number there is, for which no end can be written.
-  static Map::interval_type interval(const ByteRange& bytes) {
-    const int64_t last = std::min(bytes.last, std::numeric_limits<int64_t>::max() - 1);
-    return Map::interval_type::right_open(bytes.first, last + 1);
+  static Map::interval_type interval(const Range& bytes) {
+    return Map::interval_type::right_open(bytes.begin, bytes.end);
   }
 
   void map_listed() {

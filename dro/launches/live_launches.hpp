@@ -24,7 +24,7 @@ using BufferSlot = uint32_t;
 struct BufferPlace {
   BufferId buffer = 0;
   BufferSlot slot = 0;
-  ByteRange hull;
+  Range hull;
 };
 
 // LiveLaunches is the state of all buffers. Not thread-safe.

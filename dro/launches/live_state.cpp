@@ -16,8 +16,8 @@ uint64_t hull_hash(const LiveState& state) {
   Words words;
   for (const LiveBytes& live : state.buffers) {
     for (const auto& hull : {live.writes.hull(), live.reads.hull()}) {
-      words.push_back(hull ? static_cast<uint64_t>(hull->first) : UINT64_MAX);
-      words.push_back(hull ? static_cast<uint64_t>(hull->last) : UINT64_MAX);
+      words.push_back(hull ? static_cast<uint64_t>(hull->begin) : UINT64_MAX);
+      words.push_back(hull ? static_cast<uint64_t>(hull->end) : UINT64_MAX);
     }
   }
   return WordsHash()(words);
@@ -25,7 +25,7 @@ uint64_t hull_hash(const LiveState& state) {
 
 }  // namespace
 
-std::optional<ByteRange> LiveBytes::hull() const {
+std::optional<Range> LiveBytes::hull() const {
   return joined(writes.hull(), reads.hull());
 }
 

@@ -47,7 +47,7 @@ struct LiveBytes {
 
   bool empty() const { return writes.empty() && reads.empty(); }
   // hull() is the smallest range that holds both.
-  std::optional<ByteRange> hull() const;
+  std::optional<Range> hull() const;
 };
 
 struct LiveState {

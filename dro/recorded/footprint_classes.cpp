@@ -87,7 +87,8 @@ void write_argument(size_t number, ArgumentFootprint argument, std::ostream& out
   for (size_t i = 0; i < accesses.size(); ++i) {
     if (accesses[i]->precision == Precision::exact) continue;
     out << fmt::format("    pointer {} {}: {}: {}\n", number, kinds[i],
-                       class_names[size_t(accesses[i]->precision)], accesses[i]->reason);
+                       class_names[size_t(accesses[i]->precision)],
+                       sentence_of(accesses[i]->reason));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/footprint.hpp"
 #include "dro/fields.hpp"
+#include "dro/records/widening.hpp"
 #include "dro/types.hpp"
 
 namespace sluice::dro {
@@ -55,6 +56,7 @@ inline constexpr auto members<analysis::Footprint> = [](auto& footprint, auto& m
   member("shape_values", shape.shape_values);
   member("symbols", footprint.symbols);
   member("arguments", footprint.arguments);
+  member.unless_empty("opaque", footprint.opaque_reason);
 };
 
 struct FootprintRecord {

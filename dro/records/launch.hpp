@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dro/fields.hpp"
+#include "dro/records/widening.hpp"
 #include "dro/types.hpp"
 
 namespace sluice::dro {
@@ -24,6 +25,7 @@ struct LaunchDetails {
   // device without block code, say); empty where the megakernel ran it. The reason of an opaque
   // launch comes with on_opaque_launch().
   std::string passed_through;
+  std::optional<analysis::Widening> widening = {};  // where the analysis is why
   friend bool operator==(const LaunchDetails&, const LaunchDetails&) = default;
 
   const char* how() const { return passed_through.empty() ? "tasks" : "passed_through"; }
@@ -68,6 +70,7 @@ inline constexpr auto members<LaunchRecord> = [](auto& record, auto& member) {
   std::string how = details.how();  // follows from the reason: written for people
   member("how", how);
   member.unless_empty("reason", details.passed_through);
+  member("widening", details.widening);
   member("footprint", record.footprint);
   if (!record.footprint) return;
   member("interned", record.interned);

@@ -6,39 +6,24 @@
 
 namespace sluice::runtime {
 
-void normalise(ByteRuns& runs) {
-  std::sort(runs.begin(), runs.end(),
-            [](const ByteRun& a, const ByteRun& b) { return a.first < b.first; });
-  size_t kept = 0;
-  for (const ByteRun& run : runs) {
-    if (run.first >= run.end) continue;
-    if (kept > 0 && run.first <= runs[kept - 1].end) {
-      runs[kept - 1].end = std::max(runs[kept - 1].end, run.end);
-    } else {
-      runs[kept++] = run;
-    }
-  }
-  runs.resize(kept);
-}
-
 uint64_t count_bytes(const ByteRuns& runs) {
   uint64_t bytes = 0;
-  for (const ByteRun& run : runs)
-    bytes += static_cast<uint64_t>(run.end - run.first);
+  for (const Range& run : runs)
+    bytes += static_cast<uint64_t>(run.size());
   return bytes;
 }
 
 uint64_t common_bytes(const ByteRuns& runs, int64_t shift, const ByteRuns& others) {
   uint64_t bytes = 0;
   size_t next = 0;
-  for (const ByteRun& run : runs) {
-    const int64_t first = run.first + shift;
+  for (const Range& run : runs) {
+    const int64_t first = run.begin + shift;
     const int64_t end = run.end + shift;
     while (next < others.size() && others[next].end <= first)
       ++next;
-    for (size_t i = next; i < others.size() && others[i].first < end; ++i) {
+    for (size_t i = next; i < others.size() && others[i].begin < end; ++i) {
       bytes +=
-          static_cast<uint64_t>(std::min(end, others[i].end) - std::max(first, others[i].first));
+          static_cast<uint64_t>(std::min(end, others[i].end) - std::max(first, others[i].begin));
     }
   }
   return bytes;
@@ -46,11 +31,11 @@ uint64_t common_bytes(const ByteRuns& runs, int64_t shift, const ByteRuns& other
 
 int64_t first_missing(const ByteRuns& runs, int64_t shift, const ByteRuns& others) {
   size_t next = 0;
-  for (const ByteRun& run : runs) {
-    const int64_t first = run.first + shift;
+  for (const Range& run : runs) {
+    const int64_t first = run.begin + shift;
     while (next < others.size() && others[next].end <= first)
       ++next;
-    if (next == others.size() || others[next].first > first) return run.first;
+    if (next == others.size() || others[next].begin > first) return run.begin;
     if (others[next].end < run.end + shift) return others[next].end - shift;
   }
   return runs.empty() ? 0 : runs.back().end;
@@ -60,11 +45,11 @@ bool ByteSearch::covers(int64_t first, int64_t end) {
   if (runs_.empty()) return false;
   constexpr unsigned page_shift = 12;
   uint32_t& guess = run_of_page_[(static_cast<uint64_t>(first) >> page_shift) % remembered];
-  const ByteRun& known = runs_[guess];
-  if (first >= known.first && end <= known.end) return true;
+  const Range& known = runs_[guess];
+  if (first >= known.begin && end <= known.end) return true;
   const auto after =
       std::upper_bound(runs_.begin(), runs_.end(), first,
-                       [](int64_t byte, const ByteRun& run) { return byte < run.first; });
+                       [](int64_t byte, const Range& run) { return byte < run.begin; });
   if (after == runs_.begin()) return false;
   guess = static_cast<uint32_t>(after - runs_.begin()) - 1;
   return end <= runs_[guess].end;

@@ -8,20 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "relation/range.hpp"
+
 namespace sluice::runtime {
-
-// ByteRun is [first, end).
-struct ByteRun {
-  int64_t first = 0;
-  int64_t end = 0;
-  friend bool operator==(const ByteRun&, const ByteRun&) = default;
-};
-
-// ByteRuns are sorted, disjoint and not adjacent, unless said otherwise.
-using ByteRuns = std::vector<ByteRun>;
-
-// normalise() sorts runs of any order and joins what overlaps or touches.
-void normalise(ByteRuns& runs);
 
 uint64_t count_bytes(const ByteRuns& runs);
 // common_bytes() counts the bytes of `runs` + `shift` that are in `others`.

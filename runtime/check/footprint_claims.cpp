@@ -94,7 +94,7 @@ std::shared_ptr<const BlockClaims> FootprintClaims::evaluate(const BlockIndex& b
     argument.writes = argument.must_writes;
     const ByteRuns may = runs(source.may_writes);
     argument.writes.insert(argument.writes.end(), may.begin(), may.end());
-    normalise(argument.writes);
+    join_ranges(argument.writes);
     claims->arguments.push_back(std::move(argument));
   }
   return good ? claims : nullptr;

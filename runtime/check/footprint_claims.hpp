@@ -10,8 +10,8 @@
 
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
+#include "relation/relation_runs.hpp"
 #include "runtime/check/byte_runs.hpp"
-#include "runtime/check/relation_runs.hpp"
 
 namespace sluice::runtime {
 

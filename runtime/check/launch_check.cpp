@@ -11,7 +11,7 @@ namespace {
 // A kernel that is wrong is wrong at every thread: a few findings a block say it all.
 constexpr size_t most_violations = 16;
 
-ByteRun stack_of_this_thread() {
+Range stack_of_this_thread() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   void* begin = nullptr;
@@ -69,14 +69,14 @@ class BlockRecorder {
     for (size_t i = 0; i < pointers_.size(); ++i) {
       const BlockClaims::Argument& argument = claims_.arguments[i];
       const auto value = static_cast<int64_t>(pointers_[i].value);
-      for (const ByteRun& run : argument.*bytes)
-        all.push_back({run.first + value, run.end + value});
+      for (const Range& run : argument.*bytes)
+        all.push_back({run.begin + value, run.end + value});
       if (argument.*any) {
         all.push_back(
             {static_cast<int64_t>(pointers_[i].begin), static_cast<int64_t>(pointers_[i].end)});
       }
     }
-    normalise(all);
+    join_ranges(all);
     return all;
   }
 
@@ -96,8 +96,8 @@ class BlockRecorder {
 };
 
 void BlockRecorder::outside(Violation::Kind kind, int64_t first, int64_t end, uint32_t line) {
-  for (const ByteRun& own : own_memory_) {
-    if (first >= own.first && end <= own.end) return;
+  for (const Range& own : own_memory_) {
+    if (first >= own.begin && end <= own.end) return;
   }
   const bool told =
       std::any_of(violations_.begin(), violations_.end(),
@@ -167,7 +167,7 @@ void LaunchCheck::run(const SluiceBlockCode& code, const SluiceBlockLaunch& laun
                       uint32_t first_block, uint32_t block_count, void* scratch) {
   const auto run_at = [](const void* memory, uint64_t bytes) {
     const auto first = reinterpret_cast<int64_t>(memory);
-    return ByteRun{first, first + static_cast<int64_t>(bytes)};
+    return Range{first, first + static_cast<int64_t>(bytes)};
   };
   const ByteRuns own_memory = {stack_of_this_thread(), run_at(scratch, code.scratch_bytes),
                                run_at(launch.parameters, parameter_bytes_)};

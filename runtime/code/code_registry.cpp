@@ -100,6 +100,8 @@ KernelModel* CodeRegistry::model(const Function& function) {
     kernel.model = std::move(*model);
   } else {
     kernel.failure = model.error().line();
+    if (function.image->code && model.error().kind == ErrorKind::unsupported)
+      kernel.widening = analysis::Widening::unknown_instruction;
   }
   return kernel.model.get();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -25,6 +26,7 @@ struct Kernel {
   bool tried = false;                  // model or failure has been found
   std::unique_ptr<KernelModel> model;  // null: failure says why
   std::string failure;
+  std::optional<analysis::Widening> widening;  // of the failure
   FootprintCache footprints;
   Policy::Mark pay;
   std::unordered_set<std::string> told;  // reasons that the log has had already

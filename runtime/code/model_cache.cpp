@@ -43,11 +43,6 @@ std::string text_of(const analysis::KernelSignature& signature) {
       .dump();
 }
 
-std::string text_of(const analysis::Footprint& footprint) {
-  return fmt::format("{{\"opaque\":{},\"footprint\":{}}}", json(footprint.opaque_reason).dump(),
-                     dro::text_of(dro::FootprintRecord{0, footprint}));
-}
-
 std::string text_of(const analysis::LaunchShape& shape) {
   return fmt::format("{} {} {}, {} {} {}, {}, {}", shape.grid.x, shape.grid.y, shape.grid.z,
                      shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes,
@@ -69,12 +64,9 @@ std::vector<json> lines_of(const std::string& text) {
 }
 
 std::optional<analysis::Footprint> footprint_of(const json& line) {
-  auto read = dro::record_of(line.at("footprint"), "");
+  auto read = dro::record_of(line, "");
   auto* record = read ? std::get_if<dro::FootprintRecord>(&*read) : nullptr;
-  if (record == nullptr) return std::nullopt;
-  analysis::Footprint footprint = std::move(record->footprint);
-  footprint.opaque_reason = line.at("opaque").get<std::string>();
-  return footprint;
+  return record == nullptr ? std::nullopt : std::optional(std::move(record->footprint));
 }
 
 // Source is where a kernel's models come from.
@@ -123,14 +115,10 @@ class CachedModel final : public KernelModel {
     name_ = digest(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);
     if (!text) return;
-    try {
-      for (json& line : lines_of(*text)) {
-        auto footprint = footprint_of(line);
-        if (!footprint) break;
-        known_.push_back(std::move(*footprint));
-      }
-    } catch (const json::exception&) {
-      // What was read before is good.
+    for (const json& line : lines_of(*text)) {
+      auto footprint = footprint_of(line);
+      if (!footprint) return;  // what was read before is good
+      known_.push_back(std::move(*footprint));
     }
   }
 
@@ -149,7 +137,7 @@ class CachedModel final : public KernelModel {
   void store() const {
     std::string text;
     for (const analysis::Footprint& footprint : known_)
-      text += dro::sealed(text_of(footprint)) + "\n";
+      text += dro::sealed(dro::text_of(dro::FootprintRecord{0, footprint})) + "\n";
     source_.folder->store(name_, text);
   }
 
@@ -157,7 +145,7 @@ class CachedModel final : public KernelModel {
     analysis::Footprint footprint;
     footprint.kernel = source_.kernel;
     footprint.shape = shape;
-    footprint.opaque_reason = "it could be analysed at an earlier start, and cannot be now";
+    footprint.opaque_reason.why = analysis::Widening::lost;
     return footprint;
   }
 

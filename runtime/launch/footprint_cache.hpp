@@ -18,7 +18,8 @@ namespace sluice::runtime {
 // launches of this shape are opaque.
 struct CachedFootprint {
   dro::FootprintId id = 0;
-  std::string opaque_reason;   // empty: not opaque
+  std::string opaque_reason;                   // empty: not opaque
+  std::optional<analysis::Widening> widening;  // of it
   std::vector<bool> accessed;  // for each pointer slot: is anything reached through it
 };
 

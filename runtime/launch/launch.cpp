@@ -71,7 +71,8 @@ void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, cons
                 {.kernel = name,
                  .grid = call.grid,
                  .block = call.block,
-                 .stream = streams.number_of(call.stream)},
+                 .stream = streams.number_of(call.stream),
+                 .widening = reason.widening},
                 text);
 }
 

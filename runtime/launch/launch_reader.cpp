@@ -31,18 +31,19 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   const uint64_t blocks = call.grid.count();
   if (policy_.is_aside(kernel.pay, blocks)) return NotYet{{&kernel, Policy::why_aside}};
   KernelModel* model = code_.model(*function);
-  if (model == nullptr) return Never{{&kernel, kernel.failure.c_str()}};
+  if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
   if (!policy_.may_follow(kernel.pay, *model, blocks * call.block.count())) {
     return NotYet{{&kernel, Policy::why_not_followed}};
   }
   BoundFootprint* bound = find_bytes(call, *function, *model);
-  if (bound == nullptr) return Never{{&kernel, reason_.c_str()}};
+  if (bound == nullptr) return Never{{&kernel, reason_.c_str(), widening_}};
   return Known{number, called, bound, {&call, function, parameters_, pointers_}};
 }
 
 BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
                                          KernelModel& model) {
   const analysis::KernelSignature& signature = model.signature();
+  widening_.reset();
   const char* refusal = shape_refusal(call);
   if (refusal == nullptr) refusal = read_parameter_block(call, signature, parameters_);
   if (refusal != nullptr) {
@@ -55,6 +56,7 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
   const CachedFootprint& footprint = footprint_of(*function.kernel);
   if (!footprint.opaque_reason.empty()) {
     reason_ = footprint.opaque_reason;
+    widening_ = footprint.widening;
     return nullptr;
   }
   if (!bind(function, signature, footprint)) return nullptr;
@@ -95,8 +97,12 @@ const CachedFootprint& LaunchReader::footprint_of(Kernel& kernel) {
 }
 
 CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint) {
-  CachedFootprint cached{.opaque_reason = footprint.opaque_reason};
-  if (footprint.opaque()) return cached;
+  CachedFootprint cached;
+  if (footprint.opaque()) {
+    cached.opaque_reason = dro::sentence_of(footprint.opaque_reason);
+    cached.widening = footprint.opaque_reason.why;
+    return cached;
+  }
   const Result<dro::FootprintId> id = tracker_.add_footprint(footprint);
   if (!id) {
     cached.opaque_reason = id.error().line();

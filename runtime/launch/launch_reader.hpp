@@ -58,6 +58,7 @@ class LaunchReader {
   BoundFootprint fresh_;  // of one that is not among the recent ones
   std::vector<BoundPointer> pointers_;
   std::string reason_;
+  std::optional<analysis::Widening> widening_;  // where the analysis is why
 };
 
 }  // namespace sluice::runtime

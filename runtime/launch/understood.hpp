@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -44,8 +45,9 @@ struct Known {
 
 // Reason is why a launch is not known, in words for the journal.
 struct Reason {
-  Kernel* kernel = nullptr;  // null: nobody knows which
-  const char* text = "";     // good until the next launch is read
+  Kernel* kernel = nullptr;                         // null: nobody knows which
+  const char* text = "";                            // good until the next launch is read
+  std::optional<analysis::Widening> widening = {};  // where the analysis is why
 };
 // NotYet is for now: a later launch of the same may be known. Never is for good.
 struct NotYet : Reason {};

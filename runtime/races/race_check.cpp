@@ -24,7 +24,7 @@ RaceCheck::~RaceCheck() = default;
 
 RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
   const auto [entry, is_new] = ranges_.try_emplace(bytes, sets_.size());
-  if (is_new) sets_.push_back(byte_set(context_, {0, bytes - 1}));
+  if (is_new) sets_.push_back(byte_set(context_, {0, bytes}));
   return entry->second;
 }
 
@@ -78,8 +78,8 @@ void RaceCheck::copy(void* stream, const Action& action, std::span<const CopyRan
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);
   for (const CopyRange& range : ranges) {
-    meet({time, shared, range.where, range_of(range.last - range.first + 1), range.first,
-          range.writes, true});
+    meet({time, shared, range.where, range_of(range.bytes.size()), range.bytes.begin, range.writes,
+          true});
   }
 }
 
@@ -121,8 +121,8 @@ std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const 
   }
   std::optional<Common> common = entry->second;
   if (common) {
-    common->range.first += a.offset;
-    common->range.last += a.offset;
+    common->range.begin += a.offset;
+    common->range.end += a.offset;
   }
   return common;
 }
@@ -132,9 +132,9 @@ std::optional<RaceCheck::Common> RaceCheck::common_hull(const isl::set& a, const
   const IslContext::Budget unlimited(context_, 0);
   const auto left = hull(a), right = hull(b);
   if (!left || !right) return std::nullopt;
-  const ByteRange range{std::max(left->first, right->first + shift),
-                        std::min(left->last, right->last + shift)};
-  if (range.first > range.last) return std::nullopt;
+  const Range range{std::max(left->begin, right->begin + shift),
+                    std::min(left->end, right->end + shift)};
+  if (range.empty()) return std::nullopt;
   return Common{range, false};
 }
 
@@ -165,10 +165,10 @@ void RaceCheck::report(const Record& earlier, const Record& later, const Common&
                ? verb
                : fmt::format("{} through argument {}", verb, record.where.argument);
   };
-  const int64_t last = std::min(common.range.last, int64_t(later.where.bytes) - 1);
+  const int64_t last = std::min(common.range.end, int64_t(later.where.bytes)) - 1;
   log::error("{}: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:",
              earlier.certain && later.certain && common.is_known ? "race" : "possible race",
-             common.range.first, last, later.where.buffer, later.where.bytes);
+             common.range.begin, last, later.where.buffer, later.where.bytes);
   log::error("  {} {}", action_text(*earlier.action, earlier.time.stream), deed(earlier));
   log::error("  {} {}", action_text(*later.action, later.time.stream), deed(later));
 }

@@ -56,11 +56,10 @@ class RaceCheck : public Observer {
   void launch(void* stream, const Action& action, dro::FootprintId footprint,
               std::span<const AccessedBytes> pointers, std::span<const dro::BoundArgument> bound);
 
-  // copy() is a copy or memset: each range is (buffer, first byte, last byte, is it written).
+  // copy() is a copy or memset: each range is (buffer, its bytes, are they written).
   struct CopyRange {
     AccessedBytes where;
-    int64_t first = 0;
-    int64_t last = 0;
+    Range bytes;
     bool writes = false;
   };
   void copy(void* stream, const Action& action, std::span<const CopyRange> ranges);
@@ -99,7 +98,7 @@ class RaceCheck : public Observer {
   // Common is the first and last byte that two sets share; `is_known` is false where isl gave up
   // and their hulls were compared.
   struct Common {
-    ByteRange range;
+    Range range;
     bool is_known = true;
   };
   std::optional<Common> common_bytes(const Record& a, const Record& b);

@@ -32,7 +32,7 @@ void RaceObserver::copied(const CopyCall& call) {
       if (!found || call.bytes == 0) return;
       const auto first = int64_t(address - found->address);
       ranges.push_back(
-          {{found->buffer, found->bytes, -1}, first, first + int64_t(call.bytes) - 1, writes});
+          {{found->buffer, found->bytes, -1}, {first, first + int64_t(call.bytes)}, writes});
     };
     add(call.to, true);
     if (call.from != 0) add(call.from, false);

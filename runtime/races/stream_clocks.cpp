@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/stream/default_streams.hpp"
+
 namespace sluice::runtime {
 namespace {
-
-void* const legacy_stream = reinterpret_cast<void*>(1);      // CU_STREAM_LEGACY
-void* const per_thread_stream = reinterpret_cast<void*>(2);  // CU_STREAM_PER_THREAD
 
 // key_of() tells the default streams of threads apart by an address that each thread has for
 // itself.

@@ -4,16 +4,13 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 constexpr int out_of_memory = 2;    // CUDA_ERROR_OUT_OF_MEMORY
 constexpr int launch_failed = 719;  // CUDA_ERROR_LAUNCH_FAILED
-
-// CU_STREAM_PER_THREAD names another stream in every thread, so only the launching thread can
-// submit to it and nothing may stay behind for the device's thread.
-void* const per_thread_stream = reinterpret_cast<void*>(2);
 
 // is_default_stream() holds for the legacy default stream, by either of its handles, which is
 // ordered with all blocking streams, and for CU_STREAM_PER_THREAD.
@@ -65,7 +62,8 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
     }
     // Only what follows work of its own stream is held back: that work must end first in any case,
     // and its end submits the window. Behind another stream's work a launch could wait for ever. So
-    // a new stream, whose handle may be wrong, lets the driver say so to this call.
+    // a new stream, whose handle may be wrong, lets the driver say so to this call. To the stream
+    // of a thread only that thread can submit, so nothing may stay behind for the device's.
     const bool at_once = stream.outstanding == 0 || window.size() >= limits_.window_launches ||
                          call.stream == per_thread_stream;
     return at_once ? submit(stream) : 0;

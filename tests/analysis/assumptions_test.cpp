@@ -51,7 +51,7 @@ TEST(Assumptions, OfUnsignedCountersThatAreNotNegativeAreChecked) {
   LaunchShape shape{.grid = {5, 1, 1}, .block = {48, 1, 1}};
   shape.shape_values = {18};
   const Footprint footprint = (*analysis)->footprint(shape);
-  ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
+  ASSERT_FALSE(footprint.opaque()) << int(footprint.opaque_reason.why);
   for (const ArgumentFootprint& argument : footprint.arguments) {
     BytesByBlock written = bytes_of(argument.may_writes.relation);
     for (const auto& [block, bytes] : bytes_of(argument.must_writes.relation))

@@ -43,7 +43,7 @@ void expect_all_stores(unsigned count) {
   auto analysis = KernelAnalysis::create(*module, "many");
   ASSERT_TRUE(analysis) << analysis.error().line();
   const Footprint footprint = (*analysis)->footprint({.grid = {2, 1, 1}, .block = {32, 1, 1}});
-  ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
+  ASSERT_FALSE(footprint.opaque()) << int(footprint.opaque_reason.why);
   ASSERT_EQ(footprint.arguments.size(), 1u);
   const ArgumentFootprint& argument = footprint.arguments[0];
   EXPECT_FALSE(argument.must_writes.present());
@@ -95,8 +95,9 @@ TEST(AnalysisBudget, ManyAccessesAtFixedDistancesAreExact) {
           touched[{block, 0, 0}].insert(4096 * row + 128 * block + byte);
       }
     }
-    EXPECT_EQ(argument.reads.precision, Precision::exact) << argument.reads.reason;
-    EXPECT_EQ(argument.must_writes.precision, Precision::exact) << argument.must_writes.reason;
+    EXPECT_EQ(argument.reads.precision, Precision::exact) << int(argument.reads.reason.why);
+    EXPECT_EQ(argument.must_writes.precision, Precision::exact)
+        << int(argument.must_writes.reason.why);
     EXPECT_EQ(bytes_of(argument.reads.relation), reads);
     EXPECT_EQ(bytes_of(argument.must_writes.relation), writes);
   }

@@ -100,14 +100,15 @@ void expect_exact(const std::string& kernel, const Dim3& grid, const Dim3& block
                   std::vector<uint64_t> shape, const Model& model) {
   SCOPED_TRACE(kernel);
   const Footprint footprint = footprint_of(kernel, grid, block, std::move(shape));
-  ASSERT_EQ(footprint.opaque_reason, "");
+  ASSERT_FALSE(footprint.opaque()) << int(footprint.opaque_reason.why);
   Touched touched = run_model(grid, block, model);
   for (size_t i = 0; i < footprint.arguments.size(); ++i) {
     SCOPED_TRACE("argument " + std::to_string(i));
     const ArgumentFootprint& argument = footprint.arguments[i];
-    EXPECT_EQ(argument.reads.precision, Precision::exact) << argument.reads.reason;
-    EXPECT_EQ(argument.must_writes.precision, Precision::exact) << argument.must_writes.reason;
-    EXPECT_FALSE(argument.may_writes.present()) << argument.may_writes.reason;
+    EXPECT_EQ(argument.reads.precision, Precision::exact) << int(argument.reads.reason.why);
+    EXPECT_EQ(argument.must_writes.precision, Precision::exact)
+        << int(argument.must_writes.reason.why);
+    EXPECT_FALSE(argument.may_writes.present()) << int(argument.may_writes.reason.why);
     EXPECT_TRUE(bytes_of(argument.reads.relation) == touched.reads[int(i)])
         << argument.reads.relation;
     EXPECT_TRUE(bytes_of(argument.must_writes.relation) == touched.writes[int(i)])

@@ -45,7 +45,7 @@ TEST(RegisterPairs, DoublesThatGoRoundALoopAsBitsAreNoAddresses) {
   ASSERT_TRUE(analysis) << analysis.error().line();
   const Footprint footprint =
       (*analysis)->footprint({.grid = {1, 1, 1}, .block = {4, 1, 1}, .shape_values = {5}});
-  ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
+  ASSERT_FALSE(footprint.opaque()) << int(footprint.opaque_reason.why);
   ASSERT_EQ(footprint.arguments.size(), 1u);
   EXPECT_EQ(footprint.arguments[0].must_writes.precision, Precision::exact);
   EXPECT_EQ(bytes_of(footprint.arguments[0].must_writes.relation)[(Block{0, 0, 0})].size(), 32u);

@@ -47,7 +47,7 @@ TEST(UnboundedPlaces, CountAsTheWholeBuffer) {
   LaunchShape shape{.grid = {2, 1, 2}, .block = {5, 3, 2}};
   shape.shape_values = {1};
   const Footprint footprint = (*analysis)->footprint(shape);
-  ASSERT_FALSE(footprint.opaque()) << footprint.opaque_reason;
+  ASSERT_FALSE(footprint.opaque()) << int(footprint.opaque_reason.why);
   for (const Access* access :
        {&footprint.arguments[0].may_writes, &footprint.arguments[0].must_writes}) {
     const std::string text = text_of(access->relation);

@@ -18,7 +18,7 @@ BlockBytes bytes_by_block(const Boxes& boxes, const Dim3& grid) {
   EXPECT_TRUE(append_runs(boxes, grid, 1 << 20, runs));
   BlockBytes bytes(grid.count());
   for (const ByteRun& run : runs) {
-    for (int64_t byte = run.first; byte <= run.last; ++byte)
+    for (int64_t byte = run.begin; byte < run.end; ++byte)
       bytes[run.block].insert(byte);
   }
   return bytes;
@@ -33,8 +33,8 @@ std::set<long> all_of(const BlockBytes& blocks) {
 
 std::set<long> all_of(const ByteIntervals& intervals) {
   std::set<long> all;
-  for (const ByteRange& range : intervals.ranges()) {
-    for (int64_t byte = range.first; byte <= range.last; ++byte)
+  for (const Range& range : intervals.ranges()) {
+    for (int64_t byte = range.begin; byte < range.end; ++byte)
       all.insert(byte);
   }
   return all;

@@ -27,7 +27,7 @@ inline Access exact(const std::string& relation) {
   return exact(relation_of(relation));
 }
 inline Access whole() {
-  return {{}, Precision::whole_buffer, "nothing is known"};
+  return {{}, Precision::whole_buffer, {}};
 }
 inline ArgumentFootprint reads(const std::string& relation) {
   return {exact(relation), {}, {}};

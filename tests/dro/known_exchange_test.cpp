@@ -43,8 +43,8 @@ TEST_F(Exchange, Case7OneThreadReadsFiveElements) {
 }
 
 TEST_F(Exchange, Case7PartiesExchangeOneRowEachWayAndNothingElse) {
-  const std::map<std::pair<int, int>, ByteRange> expected = {
-      {{0, 1}, {324, 379}}, {{1, 0}, {388, 443}}, {{1, 2}, {708, 763}}, {{2, 1}, {772, 827}}};
+  const std::map<std::pair<int, int>, Range> expected = {
+      {{0, 1}, {324, 380}}, {{1, 0}, {388, 444}}, {{1, 2}, {708, 764}}, {{2, 1}, {772, 828}}};
   for (int from = 0; from < 3; ++from) {
     for (int to = 0; to < 3; ++to) {
       if (from == to) continue;

@@ -18,8 +18,8 @@ namespace {
 std::vector<std::set<long>> bytes_of(const dro::BlockBytes& listed) {
   std::vector<std::set<long>> blocks(listed.blocks());
   for (uint32_t block = 0; block < listed.blocks(); ++block) {
-    for (const ByteRange& range : listed.of(block)) {
-      for (int64_t byte = range.first; byte <= range.last; ++byte)
+    for (const Range& range : listed.of(block)) {
+      for (int64_t byte = range.begin; byte < range.end; ++byte)
         blocks[block].insert(byte);
     }
   }
@@ -27,10 +27,10 @@ std::vector<std::set<long>> bytes_of(const dro::BlockBytes& listed) {
 }
 
 ByteIntervals random_intervals(Generator& random) {
-  std::vector<ByteRange> ranges;
+  std::vector<Range> ranges;
   for (long i = random.pick(0, 12); i > 0; --i) {
     const long first = random.pick(0, 60);
-    ranges.push_back({first, first + random.pick(0, 6)});
+    ranges.push_back({first, first + random.pick(1, 7)});
   }
   return ByteIntervals(std::move(ranges));
 }
@@ -80,7 +80,7 @@ TEST(Listing, OfAFamilyIsThatOfEachOfItsValues) {
       const isl::set one(context.get(), "{ B[" + std::to_string(block % 6) + ", " +
                                             std::to_string(block / 6) + ", 0] }");
       const auto bytes = listed.of(block);
-      const ByteIntervals row(std::vector<ByteRange>(bytes.begin(), bytes.end()));
+      const ByteIntervals row(std::vector<Range>(bytes.begin(), bytes.end()));
       EXPECT_TRUE(yes(set_of(context, row).is_equal(relation->intersect_domain(one).range())))
           << "p = " << p << ", block " << block;
     }
@@ -126,20 +126,20 @@ TEST(Listing, SetsOfBytesObeyTheSameRulesAsIsls) {
 // The inside of an array of 40 planes of 30 rows of 64 bytes, and what is left around it.
 TEST(Listing, OfRegularRowsIsAFewPiecesForIsl) {
   const IslContext context;
-  std::vector<ByteRange> rows;
+  std::vector<Range> rows;
   for (int64_t plane = 1; plane < 39; ++plane) {
     for (int64_t row = 1; row < 29; ++row) {
       const int64_t begin = 64 * (30 * plane + row);
-      rows.push_back({begin + 4, begin + 59});
+      rows.push_back({begin + 4, begin + 60});
     }
   }
   const ByteIntervals inside(std::move(rows));
-  const ByteIntervals around = ByteIntervals({{0, 64 * 30 * 40 - 1}}).without(inside);
+  const ByteIntervals around = ByteIntervals({{0, 64 * 30 * 40}}).without(inside);
   const isl::set all(context.get(),
                      "{ A[o] : exists k, l : 1 <= k < 39 and 1 <= l < 29 and 1920 k + 64 l + 4 <= "
                      "o < 1920 k + 64 l + 60 }");
   EXPECT_TRUE(yes(set_of(context, inside).is_equal(all)));
-  EXPECT_TRUE(yes(set_of(context, around).is_equal(byte_set(context, {0, 76799}).subtract(all))));
+  EXPECT_TRUE(yes(set_of(context, around).is_equal(byte_set(context, {0, 76800}).subtract(all))));
   for (const ByteIntervals* bytes : {&inside, &around})
     EXPECT_LE(isl_set_n_basic_set(set_of(context, *bytes).get()), 8);
 }
@@ -162,11 +162,11 @@ TEST(Listing, EdgesAreTheTableThatIslDraws) {
     };
     const dro::BlockBytes earlier = lister(writes, from), later = lister(reads, to);
     EdgeRows rows(from, to);
-    ASSERT_TRUE(rows.add(later, earlier, ByteIntervals({{0, 40}}), 1 << 16));
+    ASSERT_TRUE(rows.add(later, earlier, ByteIntervals({{0, 41}}), 1 << 16));
     EdgeTable listed = std::move(rows).table();
     const isl::map edges = map_of(context.get(), reads)
                                .apply_range(map_of(context.get(), writes)
-                                                .intersect_range(byte_set(context, {0, 40}))
+                                                .intersect_range(byte_set(context, {0, 41}))
                                                 .reverse());
     ASSERT_EQ(listed.edge_count == 0, yes(edges.is_empty())) << "seed " << seed;
     if (listed.edge_count == 0) continue;

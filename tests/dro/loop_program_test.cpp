@@ -34,6 +34,33 @@ TEST(LoopProgram, TellsOfAProductThatPasses64Bits) {
   EXPECT_TRUE(variables.overflowed);
 }
 
+// A loop from 2^62 p to -1: what is left of the first value in 64 bits says that it does not run.
+TEST(LoopProgram, RowsOfALoopWhoseBoundPasses64BitsAreNotAll) {
+  const auto constant = [](int64_t value) {
+    return Expression{Expression::Kind::constant, value, isl_ast_expr_op_error, {}};
+  };
+  const auto variable = [](int64_t slot) {
+    return Expression{Expression::Kind::variable, slot, isl_ast_expr_op_error, {}};
+  };
+  const auto operation = [](isl_ast_expr_op_type type, const Expression& a, const Expression& b) {
+    return Expression{Expression::Kind::operation, 0, type, {a, b}};
+  };
+  LoopNode visit{LoopNode::Kind::visit, 0, {variable(1)}, {}};
+  LoopProgram program;
+  program.variable_count = 2;
+  program.root = {LoopNode::Kind::loop,
+                  1,
+                  {operation(isl_ast_expr_op_mul, constant(int64_t{1} << 62), variable(0)),
+                   operation(isl_ast_expr_op_le, variable(1), constant(-1)), constant(1)},
+                  {visit}};
+  LoopVariables variables(2);
+  const auto none = [](auto, int64_t) { return false; };
+  variables.values[0] = 1;
+  EXPECT_TRUE(visit_rows(program, variables, none));
+  variables.values[0] = 4;
+  EXPECT_FALSE(visit_rows(program, variables, none));
+}
+
 // b >= a, but 2^61 a has more than 64 bits for most a.
 TEST(LoopProgram, EdgesOfSuchLoopsAreAll) {
   IslContext context;

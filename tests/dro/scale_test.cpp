@@ -22,26 +22,26 @@ const Footprint read_own = footprint("r", {4}, {reads(chunks(4, 64, 64))});
 TEST(HullIndex, FindsTheStatesThatMeetARangeAndNoOthers) {
   Generator generator(7);
   HullIndex index;
-  std::map<StateId, ByteRange> inserted;
+  std::map<StateId, Range> inserted;
   StateId next = 0;
   for (int step = 0; step < 2000; ++step) {
     if (inserted.empty() || generator.pick(0, 2) > 0) {
       const long first = generator.pick(0, 5000);
       // Some hulls cross all others.
       const long bytes = generator.pick(0, 9) == 0 ? 5000 : generator.pick(1, 20);
-      index.insert(next, {first, first + bytes - 1});
-      inserted[next++] = {first, first + bytes - 1};
+      index.insert(next, {first, first + bytes});
+      inserted[next++] = {first, first + bytes};
     } else {
       auto gone = inserted.begin();
       std::advance(gone, generator.pick(0, static_cast<long>(inserted.size()) - 1));
       index.erase(gone->first, gone->second);
       inserted.erase(gone);
     }
-    const ByteRange asked{generator.pick(0, 5000), 0};
-    const ByteRange range{asked.first, asked.first + generator.pick(0, 50)};
+    const long begin = generator.pick(0, 5000);
+    const Range range{begin, begin + generator.pick(1, 51)};
     std::set<StateId> expected, found;
     for (const auto& [state, hull] : inserted) {
-      if (hull.first <= range.last && range.first <= hull.last) expected.insert(state);
+      if (hull.begin < range.end && range.begin < hull.end) expected.insert(state);
     }
     index.visit(range, [&](StateId state) { found.insert(state); });
     ASSERT_EQ(found, expected) << "step " << step;

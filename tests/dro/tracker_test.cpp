@@ -139,7 +139,7 @@ TEST(Tracker, FootprintsThatAreEqualShareOneNumberAndBadOnesAreRefused) {
   EXPECT_THAT(error(relation_of("[n] -> { B[x, y, z] -> A[o] : o = n and x = y = z = 0 }")),
               HasSubstr("no value for a parameter"));
   Footprint opaque = write_all;
-  opaque.opaque_reason = "it spins";
+  opaque.opaque_reason.why = analysis::Widening::grid_communication;
   EXPECT_FALSE(tracker.add_footprint(opaque));
 }
 

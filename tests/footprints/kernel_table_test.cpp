@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dro/records/widening.hpp"
 #include "kernel_case.hpp"
 #include "runtime/launch/arguments.hpp"
 #include "traced_launch.hpp"
@@ -118,7 +119,7 @@ void expect_row(const char* file, const KernelCase& row) {
        .shape_values = shape_values(signature, DeviceMemory().bind(signature, row.arguments))});
   const CUfunction function = device.function(file, row.kernel);
   if (footprint.opaque()) {
-    expect_reason("opaque: ", row, footprint.opaque_reason);
+    expect_reason("opaque: ", row, dro::sentence_of(footprint.opaque_reason));
     device.run(function, row, signature);
     return;
   }

@@ -80,8 +80,9 @@ class FakeKernels {
     opaque.signature = {.kernel = "opaque"};
     opaque.run = run_nothing;
     opaque.footprint = [](const analysis::LaunchShape& shape) {
-      return analysis::Footprint{
-          .kernel = "opaque", .shape = shape, .opaque_reason = "it follows a pointer"};
+      return analysis::Footprint{.kernel = "opaque",
+                                 .shape = shape,
+                                 .opaque_reason = {analysis::Widening::loaded_pointer, 3}};
     };
 
     FakeKernel& unused = kernels_["unused"];

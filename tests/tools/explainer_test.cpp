@@ -17,6 +17,8 @@
 namespace sluice::tools {
 namespace {
 
+using analysis::Widening;
+
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -50,8 +52,8 @@ std::string flat(const std::string& text) {
 }
 
 // expect_advice() expects the source line of the access and the advice of that kind.
-void expect_advice(const std::string& text, Widening widening, bool writes) {
-  EXPECT_THAT(flat(text), HasSubstr("What helps: " + advice_for(widening, writes)));
+void expect_advice(const std::string& text, const analysis::WideningReason& reason, bool writes) {
+  EXPECT_THAT(flat(text), HasSubstr("What helps: " + advice_for(reason, writes)));
 }
 
 TEST(Explainer, NamesTheSourceLineAndTheArgumentsOfAGather) {
@@ -62,47 +64,47 @@ TEST(Explainer, NamesTheSourceLineAndTheArgumentsOfAGather) {
   EXPECT_THAT(flat(text), ContainsRegex("the address at widened.cu:4 \\(PTX line [0-9]+\\) depends "
                                         "on a value loaded from memory at widened.cu:4"));
   EXPECT_THAT(text, HasSubstr("          4 | if (i < n) out[i] = table[index[i]];\n"));
-  expect_advice(text, Widening::gather, false);
+  expect_advice(text, {Widening::loaded_value}, false);
   EXPECT_THAT(text, HasSubstr("Block (x) writes elements 64x to 64x + 63."));
 }
 
 TEST(Explainer, AdvisesOnALoopBoundFromMemory) {
   const std::string text = text_of("sparse_rows");
   EXPECT_THAT(text, HasSubstr("row[i + 1]; ++k) sum += value[k];\n"));
-  expect_advice(text, Widening::data_loop, false);
+  expect_advice(text, {Widening::loaded_value, 0, 0, true}, false);
 }
 
 TEST(Explainer, AdvisesOnAConditionOnData) {
   const std::string text = text_of("guarded");
   EXPECT_THAT(flat(text), HasSubstr("Block (x) may write elements 64x to 64x + 63."));
   EXPECT_THAT(flat(text), HasSubstr("earlier writers of them stay awaited"));
-  expect_advice(text, Widening::data_guard, false);
+  expect_advice(text, {Widening::data_guard}, false);
 }
 
 TEST(Explainer, AdvisesOnAWrapAtThisLaunchOnly) {
   ShapeChoice choice;
   choice.arguments[1] = 2'000'000'000;
-  expect_advice(text_of("wrapping", choice), Widening::wrap, true);
+  expect_advice(text_of("wrapping", choice), {Widening::wraps}, true);
   choice.arguments[1] = 3;
   EXPECT_THAT(text_of("wrapping", choice), Not(HasSubstr("What helps")));
 }
 
 TEST(Explainer, AdvisesOnProductsChoicesAndPointersFromMemory) {
-  expect_advice(text_of("product"), Widening::not_affine, true);
-  expect_advice(text_of("choice"), Widening::several_pointers, true);
-  expect_advice(text_of("table_of_pointers"), Widening::loaded_pointer, true);
+  expect_advice(text_of("product"), {Widening::not_affine}, true);
+  expect_advice(text_of("choice"), {Widening::several_pointers}, true);
+  expect_advice(text_of("table_of_pointers"), {Widening::loaded_pointer}, true);
 }
 
 TEST(Explainer, AdvisesOnBlocksThatWaitForEachOther) {
   const std::string text = text_of("grid_barrier");
   EXPECT_THAT(flat(text), HasSubstr("Its launches are not followed"));
-  expect_advice(text, Widening::grid_communication, true);
+  expect_advice(text, {Widening::grid_communication}, true);
 }
 
 TEST(Explainer, AdvisesOnWhatItDoesNotUnderstand) {
   const std::string text = text_of("assembly");
   EXPECT_THAT(text, HasSubstr("%pm0"));
-  expect_advice(text, Widening::instruction, true);
+  expect_advice(text, {Widening::unknown_instruction}, true);
 }
 
 TEST(Explainer, NamesFieldsOfStructures) {
@@ -138,7 +140,7 @@ TEST(Explainer, AJournalsFootprintNeedsNoCode) {
   footprint.arguments[0].reads.relation = sluice::testing::relation_of(
       "{ B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and 256x <= o <= 255 + 256x }");
   footprint.arguments[1].may_writes = {
-      {}, analysis::Precision::whole_buffer, "the address at PTX line 7 may wrap around"};
+      {}, analysis::Precision::whole_buffer, {analysis::Widening::wraps, 7}};
   const std::string text = flat(Explainer(true).footprint(footprint, "launch #3"));
   EXPECT_THAT(text, HasSubstr("kernel copy(const float *, float *, int)"));
   EXPECT_THAT(text, HasSubstr("(launch #3)"));
@@ -146,7 +148,7 @@ TEST(Explainer, AJournalsFootprintNeedsNoCode) {
               HasSubstr("argument 0 (const float *) Block (x) reads elements 64x to 64x + 63"));
   EXPECT_THAT(text, HasSubstr("isl: { B[x, y = 0, z = 0] -> A[o]"));
   EXPECT_THAT(text, HasSubstr("argument 1 (float *) Every block may write any byte"));
-  EXPECT_THAT(text, HasSubstr("Why: the address at PTX line 7 may wrap around."));
+  EXPECT_THAT(text, HasSubstr("Why: the address at PTX line 7 may wrap around in this launch."));
 }
 
 }  // namespace

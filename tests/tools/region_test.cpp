@@ -16,21 +16,21 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Region, RowsAndPlanesAreReadOffTheDistancesOfRuns) {
-  const runtime::ByteRuns cross = {{260, 264}, {512, 524}, {768, 780}, {1028, 1032}};
+  const ByteRuns cross = {{260, 264}, {512, 524}, {768, 780}, {1028, 1032}};
   EXPECT_THAT(likely_pitches(cross), ElementsAre(Pitches{256}, Pitches{}));
-  EXPECT_EQ(*box_of(cross, {256}), (Box{{1, 4}, {0, 11}}));
-  runtime::ByteRuns cube;
+  EXPECT_EQ(*box_of(cross, {256}), (Box{{1, 5}, {0, 12}}));
+  ByteRuns cube;
   for (int plane = 0; plane < 3; ++plane) {
     for (int row = 0; row < 4; ++row)
       cube.push_back({plane * 1000 + row * 100 + 8, plane * 1000 + row * 100 + 16});
   }
   EXPECT_EQ(likely_pitches(cube).front(), (Pitches{1000, 100}));
-  EXPECT_EQ(*box_of(cube, {1000, 100}), (Box{{0, 2}, {0, 3}, {8, 15}}));
+  EXPECT_EQ(*box_of(cube, {1000, 100}), (Box{{0, 3}, {0, 4}, {8, 16}}));
 }
 
 TEST(Region, ARunPastTheEndOfARowHasNoBoxOfThoseRows) {
   EXPECT_FALSE(box_of({{250, 262}}, {256}));
-  EXPECT_EQ(*box_of({{-10, -2}}, {256}), (Box{{-1, -1}, {246, 253}}));
+  EXPECT_EQ(*box_of({{-10, -2}}, {256}), (Box{{-1, 0}, {246, 254}}));
 }
 
 constexpr const char* own_row_and_pivot =

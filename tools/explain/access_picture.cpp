@@ -12,10 +12,6 @@
 namespace sluice::tools {
 namespace {
 
-using runtime::BlockIndex;
-using runtime::ByteRuns;
-using runtime::RelationRuns;
-
 // isl gets about a second for each question, then the sentence is left out.
 constexpr unsigned long operation_budget = 4'000'000;
 constexpr size_t most_sharers_listed = 8;
@@ -84,9 +80,9 @@ ByteRuns total_of(const IslContext& context, const isl::map& relation) {
   const auto hull = hull_of(bytes);
   if (!hull) return {};
   if (yes(byte_set(context, *hull).is_subset(bytes))) {
-    return {{hull->first, hull->last + 1}};
+    return {*hull};
   }
-  if (hull->last - hull->first > most_bytes_listed) return {};
+  if (hull->size() > most_bytes_listed) return {};
   const isl::map together =
       isl::map::from_domain_and_range(one_block(context, {}), coalesced(bytes));
   const auto rows = rows_of(together);

@@ -17,23 +17,23 @@ namespace sluice::tools {
 struct Sharing {
   bool none = false;      // no two blocks of the grid share a byte
   bool everyone = false;  // every block touches the same bytes
-  std::vector<runtime::BlockIndex> others;
+  std::vector<BlockIndex> others;
   bool more = false;  // there are more than are listed
 };
 
 // AccessPicture is all that is told of one access relation.
 struct AccessPicture {
-  runtime::BlockIndex block;  // the example: in the middle of the grid where that one does anything
+  BlockIndex block;  // the example: in the middle of the grid where that one does anything
   // What it touches: its bytes one by one, unless they lie too far apart to be listed; how many
   // they are, unless that is not known either; and the smallest box around them.
-  runtime::ByteRuns runs;
+  ByteRuns runs;
   std::optional<uint64_t> bytes;
   Box box;
   Pitches pitches;  // of its rows
   std::optional<BlockPattern> pattern;
   Sharing sharing;
-  runtime::ByteRuns total;  // of all blocks; empty where that is too much to compute
-  bool nothing = false;     // no block touches anything
+  ByteRuns total;        // of all blocks; empty where that is too much to compute
+  bool nothing = false;  // no block touches anything
 };
 
 // picture_of() looks at a relation without parameters over the blocks of `grid`. An error where it

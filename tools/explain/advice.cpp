@@ -1,58 +1,26 @@
 #include "tools/explain/advice.hpp"
 
-#include <array>
-#include <utility>
-
 namespace sluice::tools {
 
-Widening widening_of(std::string_view reason) {
-  // The first phrase that the reason holds decides.
-  static constexpr std::array<std::pair<std::string_view, Widening>, 21> phrases = {{
-      {"moves in a loop whose bounds depend on", Widening::data_loop},
-      {"pointer loaded from memory", Widening::loaded_pointer},
-      {"depends on a value loaded from memory", Widening::gather},
-      {"depends on the value of the pointer", Widening::pointer_value},
-      {"depends on a value not known before", Widening::exchanged},
-      {"under a condition on data", Widening::data_guard},
-      {"may wrap around", Widening::wrap},
-      {"not an affine function", Widening::not_affine},
-      {"may start from several pointers", Widening::several_pointers},
-      {"module variable", Widening::module_variable},
-      {"a loop waits for memory", Widening::grid_communication},
-      {"which other blocks", Widening::grid_communication},
-      {"other blocks of the launch", Widening::grid_communication},
-      {"no pointer argument is found", Widening::no_base},
-      {"may be a plain number", Widening::no_base},
-      {"too long", Widening::too_large},
-      {"too large", Widening::too_large},
-      {"in an unknown way", Widening::instruction},
-      {"unsupported", Widening::instruction},
-      {"instruction", Widening::instruction},
-      {"call themselves", Widening::instruction},
-  }};
-  for (const auto& [phrase, widening] : phrases) {
-    if (reason.find(phrase) != std::string_view::npos) return widening;
+std::string advice_for(const analysis::WideningReason& reason, bool writes) {
+  using analysis::Widening;
+  if (reason.bounds_a_loop) {
+    return "The loop's bounds are data. Loop over a range that arguments and indices give and "
+           "leave out with an if what is too much, or let each block work on a fixed share.";
   }
-  return Widening::unknown;
-}
-
-std::string advice_for(Widening widening, bool writes) {
-  switch (widening) {
-    case Widening::gather:
+  switch (reason.why) {
+    case Widening::loaded_value:
       return "The index is data, which nobody knows before the kernel runs. Where it follows a "
              "rule, compute it from blockIdx and threadIdx instead of loading it; where it stays "
              "within a part of the array, say so (index & 255, min(index, 255)). Else keep the "
              "array in an allocation of its own: only that one is claimed whole.";
-    case Widening::data_loop:
-      return "The loop's bounds are data. Loop over a range that arguments and indices give and "
-             "leave out with an if what is too much, or let each block work on a fixed share.";
     case Widening::data_guard:
       return writes ? "Write in every case and choose the value instead, as in "
                       "out[i] = condition ? value : old[i]. Until then the place is known but not "
                       "that it is overwritten, so earlier writers of these bytes stay awaited."
                     : "Nothing needs to change: at most these bytes are read. Reading in every "
                       "case and choosing the value afterwards makes it exact.";
-    case Widening::wrap:
+    case Widening::wraps:
       return "With the numbers of this launch the index may pass the end of its integer type and "
              "start again. Compute it in 64 bits (size_t, or int64_t before the multiplication), "
              "or launch with numbers for which it cannot.";
@@ -66,7 +34,7 @@ std::string advice_for(Widening widening, bool writes) {
     case Widening::pointer_value:
       return "The index depends on the address that a pointer holds (its alignment, its distance "
              "to another pointer). Index both from their own beginning.";
-    case Widening::exchanged:
+    case Widening::exchanged_value:
       return "The index comes from a shuffle, a vote, an atomic or a clock. Compute it from "
              "blockIdx and threadIdx, or from arguments.";
     case Widening::loaded_pointer:
@@ -79,15 +47,22 @@ std::string advice_for(Widening widening, bool writes) {
       return "Blocks wait for each other inside the launch. Where that is a barrier of the whole "
              "grid, end the kernel there and launch the rest as a second one: Sluice lets its "
              "blocks start as soon as those that they need are done.";
+    case Widening::plain_number:
     case Widening::no_base:
       return "Take every address from a pointer argument and an index, not from an integer that "
              "was made of one.";
-    case Widening::too_large:
+    case Widening::long_relation:
+    case Widening::large_kernel:
+    case Widening::deep_calls:
       return "Split the kernel, or unroll less.";
-    case Widening::instruction:
+    case Widening::unknown_call:
+    case Widening::unknown_instruction:
       return "Write that part in CUDA C++ rather than inline assembly, or keep it in a kernel of "
              "its own: only that one's launches then run in stream order.";
-    case Widening::unknown:
+    case Widening::none:
+    case Widening::constant_write:
+    case Widening::missing_values:
+    case Widening::lost:
       break;
   }
   return {};

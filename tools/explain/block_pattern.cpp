@@ -9,8 +9,6 @@
 namespace sluice::tools {
 namespace {
 
-using runtime::BlockIndex;
-
 bool at_edge(const BlockIndex& block, const Dim3& grid) {
   const auto is_end = [](uint32_t at, uint32_t extent) {
     return extent > 1 && (at == 0 || at == extent - 1);
@@ -40,8 +38,8 @@ class PatternFinder {
     BlockPattern pattern;
     pattern.pitches = pitches;
     for (size_t i = 0; i <= pitches.size(); ++i) {
-      const auto first = fit([i](const Box& box) { return box[i].first; }, false);
-      const auto last = fit([i](const Box& box) { return box[i].last; }, true);
+      const auto first = fit([i](const Box& box) { return box[i].begin; }, false);
+      const auto last = fit([i](const Box& box) { return box[i].end - 1; }, true);
       if (!first || !last) return std::nullopt;
       pattern.box.emplace_back(*first, *last);
     }
@@ -107,8 +105,8 @@ class PatternFinder {
 
   static bool meets(const BlockPattern& pattern, const Sample& sample) {
     for (size_t i = 0; i < pattern.box.size(); ++i) {
-      if (pattern.box[i].first.at(sample.block) != sample.box[i].first ||
-          pattern.box[i].second.at(sample.block) != sample.box[i].last) {
+      if (pattern.box[i].first.at(sample.block) != sample.box[i].begin ||
+          pattern.box[i].second.at(sample.block) != sample.box[i].end - 1) {
         return false;
       }
     }

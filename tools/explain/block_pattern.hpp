@@ -19,7 +19,7 @@ struct Linear {
   int64_t constant = 0;
   std::array<int64_t, 3> slope{};
 
-  int64_t at(const runtime::BlockIndex& block) const;
+  int64_t at(const BlockIndex& block) const;
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 

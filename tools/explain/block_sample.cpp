@@ -7,9 +7,6 @@
 namespace sluice::tools {
 namespace {
 
-using runtime::BlockIndex;
-using runtime::RelationRuns;
-
 constexpr uint64_t most_blocks_looked_at = 512;
 constexpr size_t least_blocks_looked_at = 15;
 // The bytes of more blocks than this comes to are not listed.
@@ -55,20 +52,20 @@ isl::set one_block(const IslContext& context, const BlockIndex& block) {
   return isl::set(context.get(), fmt::format("{{ B[{}, {}, {}] }}", block.x, block.y, block.z));
 }
 
-std::optional<ByteRange> hull_of(const isl::set& bytes) {
+std::optional<Range> hull_of(const isl::set& bytes) {
   if (!yes(bytes.is_empty().negate())) return std::nullopt;
   const isl::val low = bytes.dim_min_val(0), high = bytes.dim_max_val(0);
   if (low.is_null() || high.is_null() || !yes(low.is_int()) || !yes(high.is_int())) {
     return std::nullopt;
   }
-  return ByteRange{low.get_num_si(), high.get_num_si()};
+  return Range{low.get_num_si(), high.get_num_si() + 1};
 }
 
 BlockSample::BlockSample(const IslContext& context, const isl::map& relation, RelationRuns& lists,
                          const Dim3& grid, const BlockIndex& middle)
     : context_(context), relation_(relation) {
   const auto hull = hull_of(of(middle));
-  const long span = hull ? hull->last - hull->first + 1 : most_bytes_listed + 1;
+  const long span = hull ? hull->size() : most_bytes_listed + 1;
   is_listed_ = span <= most_bytes_listed;
   const size_t most = is_listed_ ? size_t(most_bytes_looked_at / span) : 0;
   for (const BlockIndex& block : sampled_blocks(grid, middle)) {
@@ -93,12 +90,12 @@ bool BlockSample::fills(const Box& box, const Pitches& pitches) const {
   std::string variables, constraints, place = "c";
   for (size_t i = 0; i < pitches.size(); ++i) {
     variables += fmt::format("i{}, ", i);
-    constraints += fmt::format("{} <= i{} <= {} and ", box[i].first, i, box[i].last);
+    constraints += fmt::format("{} <= i{} < {} and ", box[i].begin, i, box[i].end);
     place += fmt::format(" + {} i{}", pitches[i], i);
   }
-  const isl::set whole(
-      context_.get(), fmt::format("{{ A[o] : exists {}c : {}{} <= c <= {} and o = {} }}", variables,
-                                  constraints, box.back().first, box.back().last, place));
+  const isl::set whole(context_.get(),
+                       fmt::format("{{ A[o] : exists {}c : {}{} <= c < {} and o = {} }}", variables,
+                                   constraints, box.back().begin, box.back().end, place));
   return yes(whole.is_subset(of(blocks_.front())));
 }
 
@@ -108,7 +105,7 @@ std::optional<Box> BlockSample::box_by_isl(const BlockIndex& block, const Pitche
   if (pitches.empty()) {
     const auto hull = hull_of(bytes);
     if (!hull) return std::nullopt;
-    return Box{{hull->first, hull->last}};
+    return Box{*hull};
   }
   const auto part = [&](const char* formula) {
     return hull_of(bytes.apply(
@@ -117,7 +114,7 @@ std::optional<Box> BlockSample::box_by_isl(const BlockIndex& block, const Pitche
   };
   const auto rows = part("floor(o/{0})"), columns = part("o - {0} * floor(o/{0})");
   if (pitches.size() > 1 || !rows || !columns) return std::nullopt;
-  return Box{{rows->first, rows->last}, {columns->first, columns->last}};
+  return Box{*rows, *columns};
 }
 
 }  // namespace sluice::tools

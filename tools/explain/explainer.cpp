@@ -7,6 +7,7 @@
 
 #include "analysis/kernel_analysis.hpp"
 #include "analysis/shape/symbolic_footprint.hpp"
+#include "dro/records/widening.hpp"
 #include "relation/isl_relation.hpp"
 #include "tools/explain/advice.hpp"
 #include "tools/explain/example_shape.hpp"
@@ -80,9 +81,10 @@ class Writer {
   }
 
   // why() gives a reason with its source lines, and what to change.
-  void why(const std::string& lead, const std::string& reason, bool writes, size_t indent) {
+  void why(const std::string& lead, const std::string& words,
+           const analysis::WideningReason& reason, bool writes, size_t indent) {
     std::vector<SourcePlace> places;
-    sentence(fmt::format("{}: {}.", lead, lines_.named(reason, places)), indent);
+    sentence(fmt::format("{}: {}.", lead, lines_.named(words, places)), indent);
     for (const SourcePlace& place : places) {
       if (const auto line = files_.line(place.user_file(), place.user_line())) {
         const size_t first = std::min(line->find_first_not_of(" \t"), line->size());
@@ -90,7 +92,7 @@ class Writer {
                              line->substr(first));
       }
     }
-    const std::string advice = advice_for(widening_of(reason), writes);
+    const std::string advice = advice_for(reason, writes);
     if (!advice.empty()) sentence("What helps: " + advice, indent);
   }
 
@@ -129,8 +131,8 @@ class Writer {
                4);
     }
     if (!access.reason.empty()) {
-      why(access.precision == Precision::whole_buffer ? "Why" : "Why not exactly", access.reason,
-          writes, 6);
+      why(access.precision == Precision::whole_buffer ? "Why" : "Why not exactly",
+          dro::sentence_of(access.reason), access.reason, writes, 6);
     } else if (writes && verb.singular == "may write") {
       sentence(
           "That these bytes are overwritten in every case is not certain: it is an atomic, or it "
@@ -148,15 +150,18 @@ class Writer {
   std::string text_;
 };
 
-constexpr const char* opaque_effect =
-    "Its launches are not followed: each waits for all launches before it, and all after it wait "
-    "for it.";
+void write_opaque(Writer& writer, const std::string& words,
+                  const analysis::WideningReason& reason) {
+  writer.sentence(
+      "Its launches are not followed: each waits for all launches before it, and all after it wait "
+      "for it.");
+  writer.why("Why", words, reason, true, 4);
+}
 
 void write_footprint(Writer& writer, const Footprint& footprint, const std::vector<Slot>& pointers,
                      const std::vector<NamedNumber>& numbers) {
   if (footprint.opaque()) {
-    writer.sentence(opaque_effect);
-    writer.why("Why", footprint.opaque_reason, true, 4);
+    write_opaque(writer, dro::sentence_of(footprint.opaque_reason), footprint.opaque_reason);
     return;
   }
   for (size_t i = 0; i < footprint.arguments.size(); ++i)
@@ -177,8 +182,9 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
   writer.heading();
   auto analysis = analysis::KernelAnalysis::create(module, function.name);
   if (!analysis) {
-    writer.sentence(opaque_effect);
-    writer.why("Why", analysis.error().line(), true, 4);
+    const bool unknown = analysis.error().kind == ErrorKind::unsupported;
+    write_opaque(writer, analysis.error().line(),
+                 {unknown ? analysis::Widening::unknown_instruction : analysis::Widening::none});
     return writer.take();
   }
   const analysis::KernelSignature& signature = (*analysis)->signature();
@@ -219,6 +225,15 @@ std::string Explainer::footprint(const Footprint& footprint, const std::string& 
       pointers.push_back({fmt::format("pointer argument {}", i), {}});
   }
   write_footprint(writer, analysis::closed(footprint), pointers, {});
+  return writer.take();
+}
+
+std::string Explainer::not_followed(const RecordedKernel& recorded) {
+  const SourceLines none;
+  Writer writer(signature_of(recorded.kernel), none, files_, isl_);
+  writer.heading();
+  write_opaque(writer, recorded.reason.empty() ? "its launches failed" : recorded.reason,
+               {recorded.widening.value_or(analysis::Widening::none)});
   return writer.take();
 }
 

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "ptx/syntax.hpp"
+#include "tools/explain/recorded_launches.hpp"
 #include "tools/explain/source_lines.hpp"
 
 namespace sluice::tools {
@@ -42,6 +43,9 @@ class Explainer {
   // footprint() explains what a journal kept of a launch; there are no source lines then, and of
   // the arguments only what the kernel's mangled name tells. `origin` is as in a choice.
   std::string footprint(const analysis::Footprint& footprint, const std::string& origin);
+
+  // not_followed() is for a kernel of which a journal has no footprint.
+  std::string not_followed(const RecordedKernel& recorded);
 
  private:
   bool isl_;

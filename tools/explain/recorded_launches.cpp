@@ -45,7 +45,10 @@ Result<std::vector<RecordedKernel>> recorded_launches(const std::string& file,
     if (launch.footprint) shapes[kernel.kernel].insert(*launch.footprint);
     if (kernel.footprint) return;
     if (kernel.launch == 0 || launch.footprint) kernel.launch = launch.number;
-    if (kernel.reason.empty()) kernel.reason = launch.details.passed_through;
+    if (kernel.reason.empty()) {
+      kernel.reason = launch.details.passed_through;
+      kernel.widening = launch.details.widening;
+    }
     const auto known = launch.footprint ? footprints.find(*launch.footprint) : footprints.end();
     if (known != footprints.end()) kernel.footprint = known->second;
   };

@@ -18,6 +18,7 @@ struct RecordedKernel {
   uint64_t launch = 0;
   std::optional<analysis::Footprint> footprint;  // none where no launch of it was followed
   std::string reason;                            // why not
+  std::optional<analysis::Widening> widening;    // where the analysis is why
   size_t shapes = 0;                             // different footprints of this kernel
 };
 

@@ -34,15 +34,15 @@ std::vector<int64_t> group_starts(const std::vector<int64_t>& starts, int64_t pi
 
 }  // namespace
 
-std::optional<Box> box_of(const runtime::ByteRuns& runs, const Pitches& pitches) {
+std::optional<Box> box_of(const ByteRuns& runs, const Pitches& pitches) {
   if (runs.empty()) return std::nullopt;
-  Box box(pitches.size() + 1, Extent{INT64_MAX, INT64_MIN});
-  const auto include = [](Extent& extent, int64_t at) {
-    extent.first = std::min(extent.first, at);
-    extent.last = std::max(extent.last, at);
+  Box box(pitches.size() + 1, Range{INT64_MAX, INT64_MIN});
+  const auto include = [](Range& range, int64_t at) {
+    range.begin = std::min(range.begin, at);
+    range.end = std::max(range.end, at + 1);
   };
-  for (const runtime::ByteRun& run : runs) {
-    int64_t first = run.first, last = run.end - 1;
+  for (const Range& run : runs) {
+    int64_t first = run.begin, last = run.end - 1;
     for (size_t i = 0; i < pitches.size(); ++i) {
       const int64_t row = floor_divide(first, pitches[i]);
       if (floor_divide(last, pitches[i]) != row) return std::nullopt;
@@ -56,11 +56,11 @@ std::optional<Box> box_of(const runtime::ByteRuns& runs, const Pitches& pitches)
   return box;
 }
 
-std::vector<Pitches> likely_pitches(const runtime::ByteRuns& runs) {
+std::vector<Pitches> likely_pitches(const ByteRuns& runs) {
   if (runs.size() < 2) return {{}};
   std::vector<int64_t> starts;
-  for (const runtime::ByteRun& run : runs)
-    starts.push_back(run.first);
+  for (const Range& run : runs)
+    starts.push_back(run.begin);
   const int64_t row = most_frequent_distance(starts);
   const std::vector<int64_t> groups = group_starts(starts, row);
   std::vector<Pitches> likely;
@@ -73,8 +73,8 @@ std::vector<Pitches> likely_pitches(const runtime::ByteRuns& runs) {
 
 uint64_t box_bytes(const Box& box) {
   uint64_t bytes = 1;
-  for (const Extent& extent : box)
-    bytes *= extent.size();
+  for (const Range& range : box)
+    bytes *= uint64_t(range.size());
   return bytes;
 }
 

@@ -9,17 +9,8 @@
 
 namespace sluice::tools {
 
-// Extent is [first, last], both included.
-struct Extent {
-  int64_t first = 0;
-  int64_t last = 0;
-
-  uint64_t size() const { return uint64_t(last - first) + 1; }
-  friend bool operator==(const Extent&, const Extent&) = default;
-};
-
-// Box is an extent for each pitch (planes, rows) and one of bytes within a row.
-using Box = std::vector<Extent>;
+// Box is a range for each pitch (planes, rows) and one of bytes within a row.
+using Box = std::vector<Range>;
 
 // Pitches are distances in bytes, the largest first: {} for one range, {row} or {plane, row}. Each
 // is a multiple of the next.
@@ -27,11 +18,11 @@ using Pitches = std::vector<int64_t>;
 
 // likely_pitches() guesses from the distances between runs how the array may be laid out, the most
 // structured guess first; for each, box_of() gives a box. The last is {}.
-std::vector<Pitches> likely_pitches(const runtime::ByteRuns& runs);
+std::vector<Pitches> likely_pitches(const ByteRuns& runs);
 
 // box_of() is the smallest box around `runs`; nothing where a run goes past the end of a row or
 // there is none.
-std::optional<Box> box_of(const runtime::ByteRuns& runs, const Pitches& pitches);
+std::optional<Box> box_of(const ByteRuns& runs, const Pitches& pitches);
 
 // box_bytes() is how many bytes a box holds.
 uint64_t box_bytes(const Box& box);

@@ -24,7 +24,7 @@ std::string any_block(const Dim3& grid) {
   return names[axes_of(grid) - 1];
 }
 
-std::string place_of(const runtime::BlockIndex& block, const Dim3& grid) {
+std::string place_of(const BlockIndex& block, const Dim3& grid) {
   switch (axes_of(grid)) {
     case 1:
       return fmt::format("({})", block.x);
@@ -148,17 +148,17 @@ class Speaker {
 
 std::vector<Bounds> constant_box(const Box& box) {
   std::vector<Bounds> bounds;
-  for (const Extent& extent : box)
-    bounds.push_back({Linear{extent.first, {}}, Linear{extent.last, {}}});
+  for (const Range& range : box)
+    bounds.push_back({Linear{range.begin, {}}, Linear{range.end - 1, {}}});
   return bounds;
 }
 
-std::string runs_text(const runtime::ByteRuns& runs) {
+std::string runs_text(const ByteRuns& runs) {
   std::string text = runs.size() == 1 ? "bytes" : fmt::format("{} ranges of bytes:", runs.size());
   for (size_t i = 0; i < runs.size() && i < most_runs_listed; ++i)
-    text += fmt::format("{} [{}, {})", i == 0 ? "" : ",", runs[i].first, runs[i].end);
+    text += fmt::format("{} [{}, {})", i == 0 ? "" : ",", runs[i].begin, runs[i].end);
   if (runs.size() > most_runs_listed) {
-    text += fmt::format(" ... [{}, {})", runs.back().first, runs.back().end);
+    text += fmt::format(" ... [{}, {})", runs.back().begin, runs.back().end);
   }
   return text;
 }
@@ -204,7 +204,7 @@ std::string sharing_text(const AccessPicture& picture, const AccessWords& words)
   if (sharing.everyone) return fmt::format("All blocks {} the same bytes.", words.verb.plural);
   if (sharing.others.empty()) return {};
   std::string list;
-  for (const runtime::BlockIndex& other : sharing.others)
+  for (const BlockIndex& other : sharing.others)
     list += (list.empty() ? "" : ", ") + place_of(other, words.grid);
   return fmt::format("It shares bytes with {} {}{}.",
                      sharing.others.size() == 1 ? "block" : "blocks", list,
@@ -222,7 +222,7 @@ std::string total_text(const AccessPicture& picture, const AccessWords& words) {
     const Speaker speaker(words, pitches, bounds.back());
     return fmt::format("Together: all of {}, {} bytes.", speaker.box(bounds), bytes);
   }
-  return fmt::format("Together: {} of the bytes {} to {}.", bytes, picture.total.front().first,
+  return fmt::format("Together: {} of the bytes {} to {}.", bytes, picture.total.front().begin,
                      picture.total.back().end - 1);
 }
 

@@ -13,27 +13,27 @@ namespace sluice::analysis::random {
 class ByteCollector {
  public:
   void add(int64_t first, int64_t end) {
-    if (!runs_.empty() && first >= runs_.back().first && first <= runs_.back().end) {
+    if (!runs_.empty() && first >= runs_.back().begin && first <= runs_.back().end) {
       runs_.back().end = std::max(runs_.back().end, end);
       return;
     }
     if (runs_.size() == limit_) {
-      runtime::normalise(runs_);
+      join_ranges(runs_);
       limit_ = std::max(first_limit, 2 * runs_.size());
     }
     runs_.push_back({first, end});
   }
 
   // take() is what was added, normalised; the collector is empty then.
-  runtime::ByteRuns take() {
-    runtime::normalise(runs_);
+  ByteRuns take() {
+    join_ranges(runs_);
     return std::exchange(runs_, {});
   }
 
  private:
   static constexpr size_t first_limit = 4096;
 
-  runtime::ByteRuns runs_;  // in no order
+  ByteRuns runs_;  // in no order
   size_t limit_ = first_limit;
 };
 

@@ -5,13 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "dro/records/widening.hpp"
 #include "relation/isl_relation.hpp"
 #include "relation_bytes.hpp"
 
 namespace sluice::analysis::random {
 namespace {
-
-using runtime::ByteRuns;
 
 class Comparison {
  public:
@@ -22,7 +21,7 @@ class Comparison {
   Verdict run() {
     if (footprint_.opaque()) {
       verdict_.opaque = true;
-      verdict_.inexact = "opaque: " + footprint_.opaque_reason;
+      verdict_.inexact = "opaque: " + dro::sentence_of(footprint_.opaque_reason);
       return verdict_;
     }
     if (!read_claims()) return verdict_;
@@ -113,7 +112,7 @@ class Comparison {
       listed.insert(listed.end(), bytes.begin(), bytes.end());
       complete = complete && claim->complete();
     }
-    runtime::normalise(listed);
+    join_ranges(listed);
     int64_t byte = missing(touched, listed);
     if (byte == none) return;
     if (!complete) byte = first_outside(touched, claims);
@@ -122,8 +121,8 @@ class Comparison {
 
   int64_t first_outside(const ByteRuns& touched,
                         std::initializer_list<const RelationBytes*> claims) const {
-    for (const runtime::ByteRun& run : touched) {
-      for (int64_t byte = run.first; byte < run.end; ++byte) {
+    for (const Range& run : touched) {
+      for (int64_t byte = run.begin; byte < run.end; ++byte) {
         if (std::none_of(claims.begin(), claims.end(), [&](const RelationBytes* claim) {
               return claim->contains(block_, byte);
             })) {
@@ -144,8 +143,9 @@ class Comparison {
 
   void loose(const char* what, const analysis::Access& access) {
     if (!verdict_.inexact.empty()) return;
-    verdict_.inexact = fmt::format("{} {}: {}", kernel_.parameters[parameter_].name, what,
-                                   access.reason.empty() ? "no reason given" : access.reason);
+    verdict_.inexact =
+        fmt::format("{} {}: {}", kernel_.parameters[parameter_].name, what,
+                    access.reason.empty() ? "no reason given" : dro::sentence_of(access.reason));
   }
 
   void fail(const std::string& what) {

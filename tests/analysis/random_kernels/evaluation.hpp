@@ -12,9 +12,9 @@ namespace sluice::analysis::random {
 
 // Touched is what one block touches through one pointer, relative to the pointer's value.
 struct Touched {
-  runtime::ByteRuns reads;   // loads and atomics
-  runtime::ByteRuns stores;  // plain ones
-  runtime::ByteRuns writes;  // stores and atomics
+  ByteRuns reads;   // loads and atomics
+  ByteRuns stores;  // plain ones
+  ByteRuns writes;  // stores and atomics
 };
 
 struct Effects {

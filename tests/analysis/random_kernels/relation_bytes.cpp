@@ -21,7 +21,6 @@ namespace sluice::analysis::random {
 namespace {
 
 using Wide = __int128;
-using runtime::ByteRuns;
 
 using Constraint = Piece::Constraint;
 

@@ -40,7 +40,7 @@ class RelationBytes {
   static std::optional<RelationBytes> read(const Relation& relation, const Dim3& grid);
 
   // of() is what was listed of a block, by its linear number: all, where complete().
-  const runtime::ByteRuns& of(size_t block) const { return blocks_[block]; }
+  const ByteRuns& of(size_t block) const { return blocks_[block]; }
   bool complete() const { return complete_; }
 
   // contains() is right also where the bytes are too many to list.
@@ -53,7 +53,7 @@ class RelationBytes {
   Dim3 grid_;
   Relation relation_;
   std::vector<Piece> pieces_;
-  std::vector<runtime::ByteRuns> blocks_;
+  std::vector<ByteRuns> blocks_;
   bool complete_ = true;
 };
 

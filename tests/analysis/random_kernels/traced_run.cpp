@@ -84,7 +84,7 @@ class Run {
       for (const auto& block : effects_.blocks) {
         for (const ByteRuns* runs : {&block[i].reads, &block[i].writes}) {
           if (runs->empty()) continue;
-          low = std::min(low, runs->front().first);
+          low = std::min(low, runs->front().begin);
           high = std::max(high, runs->back().end);
         }
       }
@@ -123,14 +123,13 @@ class Run {
     }
   }
 
-  using ByteRuns = runtime::ByteRuns;
   void compare(uint32_t block, size_t parameter, const char* what, const ByteRuns& traced,
                const ByteRuns& expected) {
     if (traced == expected) return;
     const auto text = [](const ByteRuns& runs) {
       std::string all;
-      for (const runtime::ByteRun& run : runs)
-        all += fmt::format(" [{}, {})", run.first, run.end);
+      for (const Range& run : runs)
+        all += fmt::format(" [{}, {})", run.begin, run.end);
       return all;
     };
     problem(fmt::format("block {} {} of {}+{}: traced{}, expected{}", block, what,

@@ -20,7 +20,8 @@ class FootprintClasses : public JournalTest {
     const Footprint step = stencil(64, 16);
     Footprint gather = step;
     gather.kernel = "gather";
-    gather.arguments[0].reads = {{}, analysis::Precision::whole_buffer, "loaded"};
+    gather.arguments[0].reads = {
+        {}, analysis::Precision::whole_buffer, {analysis::Widening::loaded_value, 7, 5}};
     const auto describe = [&](const std::string& kernel) {
       (*journal)->describe_launch({kernel, step.shape.grid, step.shape.block, 0, {}});
     };
@@ -56,7 +57,9 @@ TEST_F(FootprintClasses, TextNamesTheReasonAndTheShares) {
   std::ostringstream out;
   write_classes(*shapes, out);
   write_shares(*shapes, "all", out);
-  EXPECT_NE(out.str().find("pointer 0 reads: whole_buffer: loaded"), std::string::npos)
+  EXPECT_NE(out.str().find("pointer 0 reads: whole_buffer: the address at PTX line 7 depends on a "
+                           "value loaded from memory at PTX line 5"),
+            std::string::npos)
       << out.str();
   EXPECT_NE(out.str().find("all: 3 pairs of kernel and shape, exact 1 (33.3 %), bounded 0 (0.0 %), "
                            "whole_buffer 1 (33.3 %), opaque 1 (33.3 %)"),

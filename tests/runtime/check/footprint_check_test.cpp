@@ -156,7 +156,7 @@ TEST(ByteRuns, CollectorHoldsWhatASetHolds) {
     ByteRuns expected;
     for (const int64_t byte : bytes)
       expected.push_back({byte, byte + 1});
-    normalise(expected);
+    join_ranges(expected);
     EXPECT_EQ(collector.take(), expected);
     EXPECT_TRUE(collector.take().empty());
   }

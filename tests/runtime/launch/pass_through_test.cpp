@@ -44,7 +44,9 @@ TEST_F(PassThroughTest, AnOpaqueLaunchKeepsItsPlaceBetweenWindows) {
   runtime->flush();
   EXPECT_THAT(device.events(), ElementsAre("window 0", "window 0", "launch opaque", "window 0"));
   device.resume();
-  EXPECT_THAT(finished_journal(), HasSubstr("it follows a pointer"));
+  EXPECT_THAT(
+      finished_journal(),
+      HasSubstr("pointer loaded from memory at PTX line 3\",\"widening\":\"loaded_pointer\""));
   // The launch after it waits for nothing: the opaque one stands between, and the stream orders.
   EXPECT_EQ(runtime->counters().resolved, 1U);
 }

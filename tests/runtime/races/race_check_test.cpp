@@ -49,7 +49,7 @@ class Races : public ::testing::Test {
   }
 
   void copy(void* stream, int64_t first, int64_t last, bool writes) {
-    const RaceCheck::CopyRange range{{7, 1024, -1}, first, last, writes};
+    const RaceCheck::CopyRange range{{7, 1024, -1}, {first, last + 1}, writes};
     check_.copy(stream, {.name = "cuMemcpyAsync"}, {&range, 1});
   }
 

@@ -1,4 +1,4 @@
-#include "runtime/check/relation_runs.hpp"
+#include "relation/relation_runs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,88 +11,13 @@
 #include "relation/isl_context.hpp"
 #include "relation/isl_relation.hpp"
 
-namespace sluice::runtime {
+namespace sluice {
 namespace {
 
 constexpr unsigned long operation_budget = 100'000'000;
 // Loops that run in vain more often than this are left to isl's.
 constexpr size_t most_steps = size_t{1} << 24;
 constexpr std::array index_names = {"X", "Y", "Z"};
-
-// RunCollector runs the loops of one block's bytes.
-class RunCollector {
- public:
-  explicit RunCollector(LoopVariables variables) : variables_(std::move(variables)) {}
-
-  // run() is nothing where numbers pass 64 bits.
-  std::optional<ByteRuns> run(const LoopNode& root) {
-    visit(root);
-    if (variables_.overflowed) return std::nullopt;
-    normalise(runs_);
-    return std::move(runs_);
-  }
-
- private:
-  int64_t value(const Expression& expression) { return evaluate(expression, variables_); }
-
-  void visit(const LoopNode& node) {
-    if (variables_.overflowed) return;
-    using Kind = LoopNode::Kind;
-    switch (node.kind) {
-      case Kind::loop:
-        return loop(node);
-      case Kind::visit: {
-        const int64_t byte = value(node.expressions.back());
-        return add(byte, byte + 1);
-      }
-      case Kind::condition:
-        if (value(node.expressions[0]) != 0) return visit(node.children[0]);
-        if (node.children.size() > 1) visit(node.children[1]);
-        return;
-      case Kind::sequence:
-        for (const LoopNode& child : node.children)
-          visit(child);
-    }
-  }
-
-  void loop(const LoopNode& node) {
-    const int64_t first = value(node.expressions[0]);
-    variables_.values[node.variable] = first;
-    if (node.expressions.size() == 1) return visit(node.children[0]);
-    const Expression& condition = node.expressions[1];
-    const int64_t step = value(node.expressions[2]);
-    // A loop over neighbouring bytes is one run.
-    const LoopNode& body = node.children[0];
-    const bool counts_up =
-        condition.operation == isl_ast_expr_op_le || condition.operation == isl_ast_expr_op_lt;
-    if (step == 1 && counts_up && is_variable(condition.arguments[0], node.variable) &&
-        body.kind == LoopNode::Kind::visit && is_variable(body.expressions.back(), node.variable)) {
-      const int64_t limit = value(condition.arguments[1]);
-      return add(first, condition.operation == isl_ast_expr_op_lt ? limit : limit + 1);
-    }
-    for (int64_t at = first;; at += step) {
-      variables_.values[node.variable] = at;
-      if (value(condition) == 0 || variables_.overflowed) return;
-      visit(body);
-    }
-  }
-
-  static bool is_variable(const Expression& expression, int variable) {
-    return expression.kind == Expression::Kind::variable && expression.value == variable;
-  }
-
-  void add(int64_t first, int64_t end) {
-    if (first >= end) return;
-    if (!runs_.empty() && runs_.back().end == first) {
-      runs_.back().end = end;
-    } else {
-      runs_.push_back({first, end});
-    }
-  }
-
-  LoopVariables variables_;
-  ByteRuns runs_;
-};
 
 // with_bytes_last() is [e, o]: the byte o after the existential variables e of a piece, so that
 // loops over the piece run through e outside, where a floor or a thread picks a row, and through
@@ -152,13 +77,13 @@ std::optional<ByteRuns> RelationRuns::of(const BlockIndex& block,
   const auto own = parameters.first(relation_.parameters);
   std::vector<int64_t> values(own.begin(), own.end());
   values.insert(values.end(), {block.x, block.y, block.z});
-  std::vector<sluice::ByteRun> listed;
+  std::vector<ByteRun> listed;
   if (!loops_->list(values, {1, 1, 1}, most_steps, listed)) return run_generated(block, parameters);
   ByteRuns runs;
   runs.reserve(listed.size());
-  for (const sluice::ByteRun& run : listed)
-    runs.push_back({run.first, run.last + 1});
-  normalise(runs);
+  for (const ByteRun& run : listed)
+    runs.push_back({run.begin, run.end});
+  join_ranges(runs);
   return runs;
 }
 
@@ -196,12 +121,18 @@ std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
     set(index_names[2], block.z);
     for (size_t i = 0; i < relation_.parameters; ++i)
       set(fmt::format("p{}", i), parameters[i]);
-    const std::optional<ByteRuns> more = RunCollector(std::move(variables)).run(program.root);
-    if (!more) return std::nullopt;
-    runs.insert(runs.end(), more->begin(), more->end());
+    const bool whole = visit_rows(program, std::move(variables), [&](auto from, int64_t last) {
+      if (!runs.empty() && runs.back().end == from.back()) {
+        runs.back().end = last + 1;
+      } else {
+        runs.push_back({from.back(), last + 1});
+      }
+      return true;
+    });
+    if (!whole) return std::nullopt;
   }
-  if (programs_->size() > 1) normalise(runs);
+  join_ranges(runs);
   return runs;
 }
 
-}  // namespace sluice::runtime
+}  // namespace sluice

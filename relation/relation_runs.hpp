@@ -11,10 +11,10 @@
 #include "base/result.hpp"
 #include "relation/access_loops.hpp"
 #include "relation/loop_program.hpp"
+#include "relation/range.hpp"
 #include "relation/relation.hpp"
-#include "runtime/check/byte_runs.hpp"
 
-namespace sluice::runtime {
+namespace sluice {
 
 // BlockIndex is the position of a block in its grid.
 struct BlockIndex {
@@ -22,7 +22,7 @@ struct BlockIndex {
 };
 
 // RelationRuns is one access relation, turned once into loops over the bytes of one block: those of
-// Fourier-Motzkin elimination (relation/access_loops.hpp), and those that isl generates where
+// Fourier-Motzkin elimination (access_loops.hpp), and those that isl generates where
 // these do not suffice. Launches of one family share them.
 // Thread-safe.
 class RelationRuns {
@@ -45,4 +45,4 @@ class RelationRuns {
   std::optional<std::vector<LoopProgram>> programs_;  // one for each piece of the relation
 };
 
-}  // namespace sluice::runtime
+}  // namespace sluice
