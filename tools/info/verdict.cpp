@@ -58,7 +58,7 @@ Verdict may_be_started(const Program& program) {
     case Program::Kind::other:
       return {false, "is no program: neither an ELF file nor a script that begins with #!"};
     case Program::Kind::foreign:
-      return {false, "is for another kind of processor than this one"};
+      return {false, "is for another kind of processor than this one, or damaged"};
     case Program::Kind::static_program:
       return {false,
               "is linked statically, so that nothing can be put before it: link it dynamically"};
