@@ -1,5 +1,5 @@
-// What this build is and was made with. The source is written at configure time
-// (cmake/SluiceVersion.cmake).
+// What this build is and was made with. cmake/SluiceVersion.cmake has the source
+// written.
 #pragma once
 
 namespace sluice::tools {
