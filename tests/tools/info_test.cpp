@@ -1,11 +1,8 @@
 // What sluice info concludes from what a program is.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include <gmock/gmock.h>
 
-#include "base/scratch_folder.hpp"
 #include "tools/info/here.hpp"
 #include "tools/info/verdict.hpp"
 
@@ -69,22 +66,6 @@ TEST(Libraries, AreKnownByTheirNamesUpToAWordsEnd) {
   EXPECT_TRUE(needs_gpu("libnppig.so.13"));
   EXPECT_FALSE(needs_gpu("libcublasting.so"));
   EXPECT_FALSE(needs_gpu("libcudart.so.13"));
-}
-
-TEST(Quota, TheLeastOfAllGroupsAroundTheProcessCounts) {
-  const ScratchFolder root;
-  const auto write = [&](const std::string& path, const std::string& text) {
-    const std::filesystem::path file(root.file(path));
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text << "\n";
-  };
-  EXPECT_EQ(quota_of(root.path()), std::nullopt);
-  write("proc/self/cgroup", "0::/outer/inner");
-  write("sys/fs/cgroup/outer/inner/cpu.max", "max 100000");
-  EXPECT_EQ(quota_of(root.path()), std::nullopt);
-  write("sys/fs/cgroup/outer/cpu.max", "150000 100000");
-  write("sys/fs/cgroup/cpu.max", "400000 100000");
-  EXPECT_EQ(quota_of(root.path()), 1.5);
 }
 
 }  // namespace

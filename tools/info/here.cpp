@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -45,14 +44,6 @@ std::string caches_text() {
     if (kind.empty()) return text;
     if (kind != "Instruction") text += (text.empty() ? "" : ", ") + first_line(folder + "size");
   }
-}
-
-// quota_in() reads "200000 100000" of cpu.max: so many microseconds of each period.
-std::optional<double> quota_in(const std::string& folder) {
-  std::istringstream line(first_line(folder + "/cpu.max"));
-  double most = 0, period = 0;
-  if (!(line >> most >> period) || period <= 0) return std::nullopt;
-  return most / period;
 }
 
 // The driver's functions that are asked, by their types in cuda.h.
@@ -128,29 +119,15 @@ Result<DeviceHere> find_device(interpose::DeviceChoice choice, const std::string
                       "use --device cpu to run on the CPU device");
 }
 
-std::optional<double> quota_of(const std::string& root) {
-  std::ifstream groups(root + "/proc/self/cgroup");
-  std::optional<double> least;
-  for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::/")) continue;
-    // The quotas of all groups around count as well.
-    for (std::string group = line.substr(3);; group.resize(group.rfind('/'))) {
-      const auto quota = quota_in(root + "/sys/fs/cgroup" + group);
-      if (quota) least = std::min(least.value_or(*quota), *quota);
-      if (group.empty() || group.rfind('/') == std::string::npos) return least;
-    }
-  }
-  return least;
-}
-
 std::string processors_text() {
   std::string text = fmt::format("{} of {}", available_processors(),
                                  std::max(1U, std::thread::hardware_concurrency()));
   const std::string model = value_of("/proc/cpuinfo", "model name");
   if (!model.empty()) text += fmt::format(" ({})", model);
   if (const std::string caches = caches_text(); !caches.empty()) text += ", caches " + caches;
-  const auto quota = quota_of("");
-  if (quota) text += fmt::format("; the container's quota is {:.4g} processors", *quota);
+  if (const auto quota = processor_quota()) {
+    text += fmt::format("; the container's quota is {}", *quota);
+  }
   return text;
 }
 

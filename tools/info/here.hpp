@@ -23,10 +23,6 @@ Result<DeviceHere> find_device(interpose::DeviceChoice choice, const std::string
 // processors_text() is "2 of 8 (AMD EPYC), caches 32 KiB, 1 MiB, 32 MiB; ...".
 std::string processors_text();
 
-// quota_of() is how many processors the control group of this process may use, 1.5 for one and a
-// half; nothing where there is no quota. `root` stands for "/".
-std::optional<double> quota_of(const std::string& root);
-
 // versions_text() is "0.1.0, LLVM 19.1.7".
 std::string versions_text();
 
