@@ -1,7 +1,6 @@
 #include "base/processors.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -11,6 +10,8 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+
+#include "base/scratch_folder.hpp"
 
 namespace sluice {
 namespace {
@@ -29,21 +30,14 @@ cpu_set_t allowed() {
 // A root with the files of control groups.
 class ProcessorQuota : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "processors_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + path;
+    const std::filesystem::path file = root_.path().string() + path;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  std::optional<uint32_t> quota() const { return processor_quota(root_); }
+  std::optional<uint32_t> quota() const { return processor_quota(root_.path()); }
 
-  std::string root_;
+  ScratchFolder root_;
 };
 
 TEST_F(ProcessorQuota, IsNoneWhereNoGroupSetsOne) {
@@ -89,11 +83,11 @@ TEST_F(ProcessorQuota, BoundsTheProcessorsThatAreAvailable) {
   write("/proc/self/cgroup", "0::/\n");
   write("/sys/fs/cgroup/cpu.max", "100000 100000\n");
   errno = 7;
-  EXPECT_EQ(available_processors(root_), 1U);
+  EXPECT_EQ(available_processors(root_.path()), 1U);
   EXPECT_EQ(errno, 7);
   write("/sys/fs/cgroup/cpu.max", "100000000 100000\n");
   const cpu_set_t set = allowed();
-  EXPECT_EQ(available_processors(root_), static_cast<uint32_t>(CPU_COUNT(&set)));
+  EXPECT_EQ(available_processors(root_.path()), static_cast<uint32_t>(CPU_COUNT(&set)));
 }
 
 TEST(Processors, AThreadThatMovedAwayMayStillRunOnAllOfThem) {

@@ -9,9 +9,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <llvm/Config/llvm-config.h>
 
 #include "base/processors.hpp"
+#include "tools/built.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -132,7 +132,7 @@ std::string processors_text() {
 }
 
 std::string versions_text() {
-  return fmt::format("{}, LLVM {}", SLUICE_VERSION, LLVM_VERSION_STRING);
+  return fmt::format("{}, LLVM {}", built.version, built.llvm);
 }
 
 }  // namespace sluice::tools
