@@ -7,6 +7,7 @@
 #include "analysis/footprint.hpp"
 #include "base/result.hpp"
 #include "ptx/syntax.hpp"
+#include "relation/budget.hpp"
 
 namespace sluice::analysis {
 
@@ -34,6 +35,9 @@ class KernelAnalysis {
 
   // analyses() counts how often a shape, or a family of shapes, had to be analysed so far.
   uint64_t analyses() const;
+
+  // dearest() is what the dearest of them took, at most analysis_cost.
+  Budget::Cost dearest() const;
 
  private:
   struct State;

@@ -16,8 +16,8 @@ std::atomic<AssertionHandler> current_handler{end_process};
 
 }  // namespace
 
-void set_assertion_handler(AssertionHandler handler) {
-  current_handler.store(handler);
+AssertionHandler set_assertion_handler(AssertionHandler handler) {
+  return current_handler.exchange(handler);
 }
 
 void assertion_failed(const char* condition, const char* file, int line) {

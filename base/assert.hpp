@@ -14,8 +14,9 @@ struct AssertionFailure {
   int line;
 };
 
-// set_assertion_handler() installs the process-wide handler; call it before threads start.
-void set_assertion_handler(AssertionHandler handler);
+// set_assertion_handler() installs the process-wide handler and returns the one before; call it
+// before threads start.
+AssertionHandler set_assertion_handler(AssertionHandler handler);
 
 // assertion_failed() calls the handler; it ends the process should the handler return.
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);

@@ -12,4 +12,8 @@ std::string digest(std::string_view text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+uint64_t short_digest(std::string_view bytes, uint64_t before) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), before);
+}
+
 }  // namespace sluice

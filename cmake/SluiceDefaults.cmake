@@ -26,8 +26,14 @@ if(SLUICE_CCACHE)
 endif()
 
 add_library(sluice_plain_flags INTERFACE)
+# Units include files by their full paths, which assertions of ours and of tests print.
+target_compile_options(sluice_plain_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # GCC warns of unnamed namespaces in what is not the main file; units hold several such files.
 target_compile_options(sluice_plain_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wno-subobject-linkage)
+# GCC collects its garbage at 128 MiB by default; a unit fills that many times over. At 512 MiB it takes 13 %
+# less time (tools' first unit: 14.5 s, now 12.5) and 1.0 GiB at most instead of 0.75.
+target_compile_options(sluice_plain_flags INTERFACE
+  "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")
 if(SLUICE_WERROR)
   target_compile_options(sluice_plain_flags INTERFACE -Werror)
 endif()
@@ -85,8 +91,11 @@ function(sluice_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} sluice_flags GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE -O1)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  # What a test counts must not depend on what a busy machine makes the governor measure.
-  set(properties TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT SLUICE_GOVERNOR=off)
+  # What a test counts must not depend on what a busy machine makes the governor measure, nor on when
+  # an analysis has ended.
+  # Two properties, since discovery takes a list of variables apart.
+  set(properties TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT SLUICE_GOVERNOR=off
+    ENVIRONMENT_MODIFICATION SLUICE_ANALYSIS=set:wait)
   if(ARG_PROGRAMS)
     list(APPEND properties LABELS programs)
   endif()

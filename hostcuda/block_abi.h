@@ -61,8 +61,22 @@ typedef struct SluiceHostDeviceTable {
   void (*set_access_sink)(const SluiceAccessSink* sink);
   /* As cuLaunchHostFunc, for a function that runs blocks: it counts as the device's work and takes
    * a processor, where a function of the program gets a thread of its own since it may wait for
-   * anything. So it must not wait for other work of the device. Thread-safe. */
+   * anything. So it must not wait for other work of the device. It takes no room in the stream: the
+   * call never waits. Thread-safe. */
   int (*run_in_order)(void* stream, void (*function)(void* data), void* data);
+  /* A call that gives a full stream more work waits for room. Not 0: on the calling thread it does
+   * not, until this is called with 0. */
+  void (*never_wait_for_room)(int never);
+  /* Not 0: functions of the program that have not begun do not begin. 0: they do when somebody
+   * waits for the device, or a little later. For who waits for work of the device when a program
+   * ends. */
+  void (*hold_functions)(int hold);
+  /* As cuEventRecord, but the event is reached when reach_event() is called with `promise`, which
+   * must be called once. For whoever runs what the stream had before the event. An error, and
+   * nothing is recorded, where cuEventRecord would say so and where the stream is captured. Both
+   * are thread-safe. */
+  int (*promise_event)(void* event, void* stream, void** promise);
+  void (*reach_event)(void* promise);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */

@@ -1,6 +1,8 @@
 #include "interpose/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include <unistd.h>
@@ -42,6 +44,30 @@ SummaryUse summary_use() {
   return isatty(STDERR_FILENO) == 1 ? SummaryUse::automatic : SummaryUse::off;
 }
 
+// checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all.
+std::optional<runtime::Checks> checks() {
+  if (!is_set("SLUICE_CHECK")) return std::nullopt;
+  const std::string text = environment("SLUICE_CHECK");
+  const std::string report = environment("SLUICE_CHECK_REPORT");
+  if (text == "1") return runtime::Checks{.report = report};
+  runtime::Checks chosen{false, false, false, report};
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string kind = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (kind == "races") {
+      chosen.races = true;
+    } else if (kind == "memory") {
+      chosen.memory = true;
+    } else if (kind == "init") {
+      chosen.init = true;
+    } else {
+      log::warning("SLUICE_CHECK: '{}' is none of races, memory and init", kind);
+    }
+  }
+  return chosen;
+}
+
 // A %p in the journal's path becomes the process id, so that programs with several processes
 // write one journal each.
 std::string journal_path() {
@@ -58,9 +84,11 @@ Settings read_settings() {
   runtime::Config& config = settings.config;
   config.journal_path = journal_path();
   config.program = program_path();
-  config.check_footprints = is_set("SLUICE_CHECK_FOOTPRINTS");
-  config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
-  config.check_races = is_set("SLUICE_CHECK_RACES");
+  if (is_set("SLUICE_CHECK_FOOTPRINTS")) {
+    config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
+  }
+  config.checks = checks();
+  config.hash_copies = is_set("SLUICE_VERIFY");
   config.time_tasks = is_set("SLUICE_TRACE");
   const std::string rule = environment("SLUICE_DEPENDENCE");
   if (rule == "buffer") {
@@ -76,7 +104,9 @@ Settings read_settings() {
     log::warning("SLUICE_EXCLUDE: {} (now: nothing is excluded)", exclusion.error().line());
   }
   const std::string governor = environment("SLUICE_GOVERNOR");
-  if (governor != "0" && governor != "off") config.policy.emplace();
+  if (governor != "0" && governor != "off") config.policy = runtime::Policy::Config();
+  // A launch that passes while its kernel is analysed is one that nobody checks.
+  config.waits_for_analysis = environment("SLUICE_ANALYSIS") == "wait" || config.checks.has_value();
   settings.summary = summary_use();
   config.summarise = settings.summary != SummaryUse::off;
   settings.megakernel = megakernel_use();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -23,6 +24,7 @@
 #include "interpose/environment.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
+#include "interpose/symbols/exit.hpp"
 #include "runtime/code/analysis_model.hpp"
 #include "runtime/code/model_cache.hpp"
 
@@ -39,11 +41,6 @@ std::string library_folder() {
   Dl_info info = {};
   dladdr(reinterpret_cast<const void*>(&library_folder), &info);
   return std::filesystem::path(info.dli_fname).parent_path().string();
-}
-
-// race_exit_status() is what a program ends with in which races were found; 0: with its own.
-int race_exit_status() {
-  return std::atoi(environment("SLUICE_RACE_STATUS").c_str()) & 255;
 }
 
 void throw_assertion(const char* condition, const char* file, int line) {
@@ -65,7 +62,7 @@ void tell_summary(const runtime::Runtime& runtime) {
   if (chosen_summary == SummaryUse::automatic && (!is_long || isatty(STDERR_FILENO) == 0)) return;
   // As what is always told unless the log is off.
   log::error("{} ({}): {}", std::filesystem::path(program_path()).filename().string(), getpid(),
-             runtime.summary());
+             runtime.outcome().summary);
 }
 
 void finish_runtime() {
@@ -75,13 +72,11 @@ void finish_runtime() {
   runtime->finish(patience_at_exit);
   tell_summary(*runtime);
   int status = 0;
-  if (const uint64_t violations = runtime->footprint_violations(); violations > 0) {
+  if (const uint64_t violations = runtime->outcome().footprint_violations; violations > 0) {
     log::error("{} with the footprints: a kernel leaves its buffers, or the analysis is wrong",
                violations == 1 ? "1 access does not agree"
                                : fmt::format("{} accesses do not agree", violations));
     status = exit_footprint_violation;
-  } else if (runtime->races() != nullptr && runtime->races()->found() > 0) {
-    status = race_exit_status();
   }
   if (status == 0) return;
   // A handler of atexit() cannot change the exit status in any other way.
@@ -94,15 +89,23 @@ void leave_runtime_in_child() {
   current_runtime.store(nullptr);
 }
 
-bool has_static_runtime() {
-  const Result<ProgramFile> file = inspect_program(program_path());
-  return file && file->has_static_cuda_runtime;
+std::string own_runtime() {
+  return library_folder() + "/cpu/libcudart.so.13";
+}
+
+// static_runtime() is why the program's static CUDA runtime, if it has one, would call this driver.
+std::optional<Error> static_runtime() {
+  const Result<ProgramFile> file = inspect_program(program_path(), own_runtime());
+  if (!file || !file->has_static_cuda_runtime) return std::nullopt;
+  if (file->obstacle) return file->obstacle;
+  if (is_replaced(*file)) return std::nullopt;
+  return static_runtime_error(program_path());
 }
 
 // runtime_of_others() names the CUDA runtime in this process that is not the CPU device's; empty
 // where there is none.
 std::string runtime_of_others(const std::string& cpu_folder) {
-  if (has_static_runtime()) return "its static CUDA runtime";
+  if (static_runtime()) return "its static CUDA runtime";
   struct Search {
     const std::string& cpu_folder;
     std::string found;
@@ -149,9 +152,13 @@ Shim::Shim() : driver_(new Driver) {
     log::error("{}", found.error().line());
     return;
   }
-  if (found->is_cpu_device && has_static_runtime()) {
-    log::error("{}", static_runtime_error(program_path()).line());
-    return;
+  if (found->is_cpu_device) {
+    if (const std::optional<Error> error = static_runtime()) {
+      // The audit library has told of it, where there is one.
+      const bool is_told = environment("LD_AUDIT").find("libsluice-audit") != std::string::npos;
+      if (!is_told) log::error("{}", error->line());
+      return;
+    }
   }
   const Driver* driver = open(found->path);
   if (driver == nullptr) return;
@@ -176,7 +183,12 @@ const Shim::Driver* Shim::open(const std::string& path) {
   find(driver->calls.cuGetExportTable, "cuGetExportTable");
   find(driver->calls.cuDeviceGetCount, "cuDeviceGetCount");
   find(driver->calls.cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState");
+  find(driver->calls.cuDeviceGetAttribute, "cuDeviceGetAttribute");
+  find(driver->calls.cuCtxGetDevice, "cuCtxGetDevice");
   find(driver->calls.cuGetErrorName, "cuGetErrorName");
+  find(driver->calls.cuFuncGetAttribute, "cuFuncGetAttribute");
+  find(driver->calls.cuKernelGetAttribute, "cuKernelGetAttribute");
+  find(driver->calls.cuPointerGetAttribute, "cuPointerGetAttribute");
   find(driver->calls.cuLibraryGetGlobal, "cuLibraryGetGlobal");
   find(driver->calls.cuModuleGetGlobal_v2, "cuModuleGetGlobal_v2");
   return driver.release();
@@ -241,7 +253,7 @@ void Shim::start_runtime() {
     runtime_began = std::chrono::steady_clock::now();
     chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);
-    std::atexit(finish_runtime);
+    at_exit(finish_runtime);
     pthread_atfork(nullptr, nullptr, leave_runtime_in_child);
   });
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "interpose/driver/driver_calls.hpp"
+#include "runtime/check/host_copies.hpp"
 #include "runtime/races/race_observer.hpp"
 #include "runtime/runtime.hpp"
 
@@ -84,6 +85,12 @@ inline const DriverCalls& driver() {
 inline runtime::RaceObserver* races() {
   const runtime::Runtime* runtime = Shim::get().runtime();
   return runtime == nullptr ? nullptr : runtime->races();
+}
+
+// copies() is what hears of copies to the host; null where these are not hashed.
+inline runtime::HostCopies* copies() {
+  const runtime::Runtime* runtime = Shim::get().runtime();
+  return runtime == nullptr ? nullptr : runtime->copies();
 }
 
 // tell_races() tells them of such a call: tell_races(&StreamClocks::event_done, event).

@@ -1,5 +1,6 @@
 #include "interpose/shim_device.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "runtime/launch/transfer.hpp"
 
 namespace sluice::interpose {
 namespace {
@@ -23,6 +25,41 @@ struct Libraries {
 Libraries& libraries() {
   static auto* const all = new Libraries();
   return *all;
+}
+
+int fill(const DriverCalls& calls, const runtime::Transfer& fill) {
+  const auto stream = static_cast<CUstream>(fill.stream);
+  const auto byte = static_cast<unsigned char>(fill.value);
+  const auto half = static_cast<unsigned short>(fill.value);
+  const size_t count = fill.row_bytes / fill.element_bytes;
+  if (fill.rows == 1) {
+    if (fill.element_bytes == 1) return calls.cuMemsetD8Async(fill.to, byte, count, stream);
+    if (fill.element_bytes == 2) return calls.cuMemsetD16Async(fill.to, half, count, stream);
+    return calls.cuMemsetD32Async(fill.to, fill.value, count, stream);
+  }
+  const size_t pitch = fill.to_pitch;
+  if (fill.element_bytes == 1)
+    return calls.cuMemsetD2D8Async(fill.to, pitch, byte, count, fill.rows, stream);
+  if (fill.element_bytes == 2)
+    return calls.cuMemsetD2D16Async(fill.to, pitch, half, count, fill.rows, stream);
+  return calls.cuMemsetD2D32Async(fill.to, pitch, fill.value, count, fill.rows, stream);
+}
+
+// give() has the driver do a copy or a fill.
+int give(const DriverCalls& calls, const runtime::Transfer& transfer) {
+  if (transfer.kind == runtime::Transfer::Kind::fill) return fill(calls, transfer);
+  const auto stream = static_cast<CUstream>(transfer.stream);
+  if (transfer.rows == 1)
+    return calls.cuMemcpyDtoDAsync_v2(transfer.to, transfer.from, transfer.row_bytes, stream);
+  CUDA_MEMCPY2D rows = {};
+  rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  rows.srcDevice = transfer.from;
+  rows.srcPitch = transfer.from_pitch;
+  rows.dstDevice = transfer.to;
+  rows.dstPitch = transfer.to_pitch;
+  rows.WidthInBytes = transfer.row_bytes;
+  rows.Height = transfer.rows;
+  return calls.cuMemcpy2DAsync_v2(&rows, stream);
 }
 
 bool is_library(void* handle) {
@@ -71,6 +108,7 @@ ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
 }
 
 int ShimDevice::launch(const runtime::LaunchCall& call) {
+  if (const auto transfer = runtime::transfer_of(call)) return give(calls_, *transfer);
   return calls_.cuLaunchKernel(static_cast<CUfunction>(call.function), call.grid.x, call.grid.y,
                                call.grid.z, call.block.x, call.block.y, call.block.z,
                                call.dynamic_shared_bytes, static_cast<CUstream>(call.stream),
@@ -124,6 +162,24 @@ Result<runtime::VariablePlace> ShimDevice::variable(void* code, const char* name
   return runtime::VariablePlace{address, bytes};
 }
 
+// Code may be loaded before there is a context: then for the first device.
+uint32_t ShimDevice::architecture() {
+  if (table_ != nullptr || calls_.cuDeviceGetAttribute == nullptr) return 0;
+  CUdevice device = 0;
+  if (calls_.cuCtxGetDevice == nullptr || calls_.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+    device = 0;
+  }
+  int major = 0;
+  int minor = 0;
+  calls_.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  calls_.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  return static_cast<uint32_t>(std::max(0, 10 * major + minor));
+}
+
+bool ShimDevice::is_busy(void* stream) {
+  return table_ != nullptr && has_work(calls_, static_cast<CUstream>(stream));
+}
+
 int ShimDevice::enqueue(void* stream, std::function<void()> work) {
   auto owned = std::make_unique<std::function<void()>>(std::move(work));
   const int result = table_ != nullptr ? table_->run_in_order(stream, run_work, owned.get())
@@ -131,6 +187,22 @@ int ShimDevice::enqueue(void* stream, std::function<void()> work) {
                                                                  run_work, owned.get());
   if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
   return result;
+}
+
+std::shared_ptr<void> ShimDevice::promise_event(void* event, void* stream) {
+  void* promise = nullptr;
+  if (table_ == nullptr || table_->promise_event(event, stream, &promise) != CUDA_SUCCESS) {
+    return nullptr;
+  }
+  return {promise, table_->reach_event};
+}
+
+void ShimDevice::never_wait_for_room(bool never) {
+  if (table_ != nullptr) table_->never_wait_for_room(never ? 1 : 0);
+}
+
+void ShimDevice::hold_functions(bool hold) {
+  if (table_ != nullptr) table_->hold_functions(hold ? 1 : 0);
 }
 
 }  // namespace sluice::interpose

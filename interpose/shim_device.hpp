@@ -11,6 +11,9 @@
 
 namespace sluice::interpose {
 
+// has_work() asks the driver whether a stream has work that has not ended.
+bool has_work(const DriverCalls& driver, CUstream stream);
+
 class ShimDevice : public runtime::Device {
  public:
   // `calls` must outlive the device. Asks the driver for the private table of the CPU device.
@@ -28,7 +31,13 @@ class ShimDevice : public runtime::Device {
   void set_access_sink(const SluiceAccessSink* sink) override;
   megakernel::WindowBackend* windows() override { return executor_.get(); }
   Result<runtime::VariablePlace> variable(void* code, const char* name) override;
+  uint32_t architecture() override;
+  bool has_host_memory() override { return table_ != nullptr; }
+  bool is_busy(void* stream) override;
   int enqueue(void* stream, std::function<void()> work) override;
+  std::shared_ptr<void> promise_event(void* event, void* stream) override;
+  void never_wait_for_room(bool never) override;
+  void hold_functions(bool hold) override;
 
  private:
   using GetBlockCode = decltype(SluiceHostDeviceTable::get_block_code);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hostcuda/block_abi.h"
@@ -31,10 +32,18 @@ struct LaunchCode {
   uint32_t parameter_bytes = 0;  // of launch->parameters; read for a GPU only
 };
 
+// Milestone is told, once and by any thread, when the first launches of a window are done. It
+// throws nothing and takes no time.
+struct Milestone {
+  uint32_t launches = 0;
+  std::function<void()> reached;
+};
+
 // Window is what an executor runs as one graph.
 struct Window {
   schedule::Plan plan;
-  std::vector<LaunchCode> code;  // of each launch of the plan
+  std::vector<LaunchCode> code;       // of each launch of the plan
+  std::vector<Milestone> milestones;  // by their launches; for the host's workers only
 };
 
 }  // namespace sluice::megakernel

@@ -82,22 +82,63 @@ std::string without_ptx(const std::vector<CodeEntry>& unit) {
   return fmt::format("machine code for {} only, no PTX", names);
 }
 
+// newest_of() is the entry of that kind with the highest architecture that `takes` accepts, or
+// null.
+template <class Takes>
+const CodeEntry* newest_of(const std::vector<CodeEntry>& unit, CodeEntry::Kind kind,
+                           Takes&& takes) {
+  const CodeEntry* best = nullptr;
+  for (const CodeEntry& entry : unit) {
+    if (entry.kind != kind || !takes(entry.architecture)) continue;
+    if (best == nullptr || entry.architecture > best->architecture) best = &entry;
+  }
+  return best;
+}
+
+const CodeEntry* newest_ptx(const std::vector<CodeEntry>& unit, uint32_t newest) {
+  return newest_of(unit, CodeEntry::Kind::ptx, [&](uint32_t one) { return one <= newest; });
+}
+
+// Why there is no PTX up to `newest` in a unit.
+std::string without_ptx_up_to(const std::vector<CodeEntry>& unit, uint32_t newest) {
+  const CodeEntry* oldest = nullptr;
+  for (const CodeEntry& entry : unit) {
+    if (entry.kind != CodeEntry::Kind::ptx) continue;
+    if (oldest == nullptr || entry.architecture < oldest->architecture) oldest = &entry;
+  }
+  if (oldest == nullptr) return without_ptx(unit);
+  return fmt::format("PTX from compute_{} on only, and the device takes up to compute_{}",
+                     oldest->architecture, newest);
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> CodeImage::best_ptx() const {
+std::string CodeImage::other_code(uint32_t architecture) const {
+  // Machine code runs on devices of its generation, from its own number on.
+  const auto runs = [&](uint32_t one) {
+    return one / 10 == architecture / 10 && one <= architecture;
+  };
+  for (const std::vector<CodeEntry>& unit : units) {
+    const CodeEntry* machine = newest_of(unit, CodeEntry::Kind::machine_code, runs);
+    const CodeEntry* ptx = newest_ptx(unit, architecture);
+    if (machine == nullptr || ptx == nullptr || machine->architecture == ptx->architecture)
+      continue;
+    return fmt::format("the device runs machine code for sm_{}, and PTX for compute_{} is analysed",
+                       machine->architecture, ptx->architecture);
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> CodeImage::best_ptx(uint32_t newest) const {
   if (units.empty()) return unsupported("the code image holds no code");
   std::vector<std::string> texts;
   for (const std::vector<CodeEntry>& unit : units) {
-    const CodeEntry* best = nullptr;
-    for (const CodeEntry& entry : unit) {
-      if (entry.kind != CodeEntry::Kind::ptx) continue;
-      if (!best || entry.architecture > best->architecture) best = &entry;
-    }
-    if (!best) {
+    const CodeEntry* best = newest_ptx(unit, newest);
+    if (best == nullptr) {
       std::string which = units.size() == 1 ? "the code image"
                                             : fmt::format("unit {} of {} of the code image",
                                                           &unit - units.data() + 1, units.size());
-      return unsupported(which + " holds " + without_ptx(unit), {},
+      return unsupported(which + " holds " + without_ptx_up_to(unit, newest), {},
                          "rebuild with -gencode arch=compute_75,code=compute_75");
     }
     texts.push_back(best->ptx);

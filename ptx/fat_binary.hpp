@@ -25,9 +25,16 @@ struct CodeEntry {
 struct CodeImage {
   std::vector<std::vector<CodeEntry>> units;
 
-  // best_ptx() is the PTX of each unit with the highest architecture. An error says what is there
-  // instead ("machine code for sm_90 only, no PTX") and how to rebuild.
-  Result<std::vector<std::string>> best_ptx() const;
+  // best_ptx() is the PTX of each unit with the highest architecture up to `newest`, as a driver
+  // takes it for a device of that architecture. An error says what is there instead ("machine code
+  // for sm_90 only, no PTX") and how to rebuild.
+  Result<std::vector<std::string>> best_ptx(uint32_t newest = any_architecture) const;
+  static constexpr uint32_t any_architecture = UINT32_MAX;
+
+  // other_code() says in words where a device of `architecture` runs machine code that was compiled
+  // for another architecture than best_ptx() is; empty where it runs that PTX, or code made with
+  // it.
+  std::string other_code(uint32_t architecture) const;
 };
 
 // read_image() takes the pointer that a program hands to the driver: a fat binary wrapper (magic

@@ -44,9 +44,10 @@
 //   shifts by the width or more, division by zero (NVIDIA's results), conversions out of range.
 // - .ftz is honoured by selects around each operation: subnormal inputs and results become zeros.
 //   The .approx forms are computed exactly or by llvm.exp2, llvm.log2, llvm.sin and llvm.cos.
-//   Directed roundings are computed from error terms, so no rounding mode is ever changed, but for
-//   products, quotients, roots and fma of f64, which are NVVM's intrinsics (llvm.nvvm.mul.rp.d).
-//   Which NaN an operation gives is left open, as LLVM does.
+//   Directed roundings are computed from error terms, so no rounding mode is ever changed (those of
+//   f32 in functions of the module, see directed_float_name()), but for products, quotients, roots
+//   and fma of f64, which are NVVM's intrinsics (llvm.nvvm.mul.rp.d). Which NaN an operation gives
+//   is left open, as LLVM does.
 // - a guarded instruction without effects is a select; one that touches memory, synchronises or
 //   leaves is a branch around it. A register that is read before it is written is zero.
 // - each instruction that touches memory, branches or synchronises carries !sluice.ptx !{i32 line}.
@@ -55,6 +56,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 
@@ -79,5 +81,10 @@ Result<std::unique_ptr<llvm::Module>> lift(llvm::LLVMContext& context, const Mod
 
 // source_line() is the PTX line that an instruction was lifted from, 0 where it has none.
 uint32_t source_line(const llvm::Instruction& instruction);
+
+// directed_float_name() is the name of the module's function for "add", "mul" or "fma" on floats
+// with rounding "rz", "rm" or "rp". Its body computes what PTX's instruction does; who runs the
+// code and has an instruction for it may put that in its place.
+std::string directed_float_name(std::string_view operation, std::string_view rounding);
 
 }  // namespace sluice::ptx

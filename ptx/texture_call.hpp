@@ -35,6 +35,16 @@ inline constexpr uint32_t clamps = 1U << 10;    // what a surface does outside: 
 inline constexpr uint32_t zeroes = 1U << 11;    // loads 0, stores nothing; with neither: a fault
 inline constexpr uint32_t bytes_shift = 16;     // of a surface's element, times their number
 
-enum Property : uint32_t { width = 0, height, depth, layers, channels, normalized };
+// is_texture and is_surface may be asked of any number that is no address of other memory.
+enum Property : uint32_t {
+  width = 0,
+  height,
+  depth,
+  layers,
+  channels,
+  normalized,
+  is_texture,
+  is_surface
+};
 
 }  // namespace sluice::ptx::texture_call

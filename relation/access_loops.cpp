@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t most_pieces = 16;
 constexpr int most_loops = 12;
+constexpr uint64_t forms_a_step = 8;
 
 using BasicSet = std::unique_ptr<isl_basic_set, isl_basic_set* (*)(isl_basic_set*)>;
 
@@ -106,9 +107,9 @@ std::optional<AccessLoops> AccessLoops::make(const isl::map& relation) {
 // Runner runs one piece with the parameters' values put in. Arithmetic that leaves 64 bits ends it.
 class AccessLoops::Runner {
  public:
-  Runner(const Piece& piece, std::span<const int64_t> values, const Dim3& grid, size_t& steps,
+  Runner(const Piece& piece, std::span<const int64_t> values, const Dim3& grid, Budget& budget,
          std::vector<ByteRun>& runs)
-      : grid_(grid), steps_(steps), runs_(runs), depth_(piece.loops.size()) {
+      : grid_(grid), budget_(budget), runs_(runs), depth_(piece.loops.size()) {
     for (const Bound& guard : piece.guards) {
       if (fixed(guard, values) < 0) empty_ = true;
     }
@@ -161,7 +162,12 @@ class AccessLoops::Runner {
     return sum;
   }
 
+  // A step is a few comparisons; what is listed is one of the innermost loop's.
   bool run_loop(size_t level) {
+    const uint64_t forms = begins_[level + 1] - begins_[level];
+    if (!budget_.take(1 + forms / forms_a_step, sizeof(ByteRun) * (level + 1 == depth_))) {
+      return false;
+    }
     int64_t low = std::numeric_limits<int64_t>::min();
     int64_t high = std::numeric_limits<int64_t>::max();
     for (size_t i = begins_[level]; i < middles_[level]; ++i) {
@@ -175,11 +181,10 @@ class AccessLoops::Runner {
       high = std::min(high, form.divisor == 1 ? sum : floor_divide(sum, form.divisor));
     }
     if (!good_) return false;
-    if (low > high) return steps_-- > 0;
+    if (low > high) return true;
     if (level + 1 == depth_) return emit(low, high);
     for (at_[level] = low; at_[level] <= high; ++at_[level]) {
-      if (steps_ == 0 || !run_loop(level + 1)) return false;
-      --steps_;
+      if (!run_loop(level + 1)) return false;
     }
     return true;
   }
@@ -194,7 +199,7 @@ class AccessLoops::Runner {
   }
 
   const Dim3& grid_;
-  size_t& steps_;
+  Budget& budget_;
   std::vector<ByteRun>& runs_;
   const size_t depth_;
   std::vector<Form> forms_;
@@ -206,11 +211,10 @@ class AccessLoops::Runner {
   bool empty_ = false;
 };
 
-bool AccessLoops::list(std::span<const int64_t> values, const Dim3& grid, size_t most_steps,
+bool AccessLoops::list(std::span<const int64_t> values, const Dim3& grid, Budget& budget,
                        std::vector<ByteRun>& runs) const {
-  size_t steps = most_steps;
   return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-    return Runner(piece, values, grid, steps, runs).run();
+    return Runner(piece, values, grid, budget, runs).run();
   });
 }
 

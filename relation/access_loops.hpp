@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "relation/budget.hpp"
 #include "relation/isl_context.hpp"
 #include "relation/range.hpp"
 
@@ -32,8 +33,8 @@ class AccessLoops {
 
   // list() appends what the relation says where its parameters have `values`. Runs of a
   // block may overlap and come in any order. It returns false, with `runs` in any state, where
-  // blocks outside the grid come, or past `most_steps` steps of the loops.
-  bool list(std::span<const int64_t> values, const Dim3& grid, size_t most_steps,
+  // blocks outside the grid come, or past the budget.
+  bool list(std::span<const int64_t> values, const Dim3& grid, Budget& budget,
             std::vector<ByteRun>& runs) const;
 
  private:

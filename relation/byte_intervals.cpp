@@ -1,6 +1,7 @@
 #include "relation/byte_intervals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/floor_divide.hpp"
@@ -33,6 +34,9 @@ size_t first_reaching(const std::vector<Range>& ranges, size_t from, int64_t byt
 // Sets of more ranges are looked at by runs, if these are not more.
 constexpr size_t many_ranges = 16;
 constexpr size_t few_runs = 4;
+
+// So many ranges are gone through in a step.
+constexpr uint64_t ranges_a_step = 8;
 
 // meet() says whether two runs hold a common byte; nothing where their strides differ.
 std::optional<bool> meet(const StridedRun& a, const StridedRun& b) {
@@ -84,6 +88,17 @@ ByteIntervals::ByteIntervals(std::vector<Range> ranges) : ranges_(std::move(rang
 std::optional<Range> ByteIntervals::hull() const {
   if (ranges_.empty()) return std::nullopt;
   return Range{ranges_.front().begin, ranges_.back().end};
+}
+
+Budget::Cost ByteIntervals::meeting_cost(const ByteIntervals& other) const {
+  const uint64_t few = std::min(ranges_.size(), other.ranges_.size());
+  const uint64_t many = std::max(ranges_.size(), other.ranges_.size());
+  return {1 + few * (1 + std::bit_width(many / (few + 1))) / ranges_a_step, 0};
+}
+
+Budget::Cost ByteIntervals::merging_cost(const ByteIntervals& other) const {
+  const uint64_t ranges = ranges_.size() + other.ranges_.size();
+  return {1 + ranges / ranges_a_step, ranges * sizeof(Range)};
 }
 
 bool ByteIntervals::meets(const ByteIntervals& other) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "relation/budget.hpp"
 #include "relation/range.hpp"
 
 namespace sluice {
@@ -43,6 +44,9 @@ class ByteIntervals {
   bool meets(const ByteIntervals& other) const;
   ByteIntervals without(const ByteIntervals& gone) const;
   ByteIntervals with(const ByteIntervals& more) const;
+  // meeting_cost() and merging_cost() are what meets(), and without() or with(), take at most.
+  Budget::Cost meeting_cost(const ByteIntervals& other) const;
+  Budget::Cost merging_cost(const ByteIntervals& other) const;
 
   friend bool operator==(const ByteIntervals&, const ByteIntervals&) = default;
 

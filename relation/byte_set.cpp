@@ -22,25 +22,32 @@ const ByteIntervals& ByteSet::intervals() const {
   return listed_ ? *listed_ : none;
 }
 
-isl::set ByteSet::set(const IslContext& context) const {
-  return listed() ? set_of(context, intervals()) : set_;
+isl::set ByteSet::set(const IslContext& context, Budget& budget) const {
+  return listed() ? set_of(context, intervals(), budget) : set_;
 }
 
-bool ByteSet::meets(const ByteSet& other, const IslContext& context) const {
+bool ByteSet::meets(const ByteSet& other, const IslContext& context, Budget& budget) const {
   if (!hull_ || !other.hull_) return false;
   if (!hull_->meets(*other.hull_)) return false;
-  if (listed() && other.listed()) return intervals().meets(other.intervals());
-  return !yes(set(context).intersect(other.set(context)).is_empty());
+  if (listed() && other.listed()) {
+    const Budget::Cost cost = intervals().meeting_cost(other.intervals());
+    return !budget.take(cost.steps, cost.bytes) || intervals().meets(other.intervals());
+  }
+  const IslWork work(context, budget);
+  return !yes(set(context, budget).intersect(other.set(context, budget)).is_empty());
 }
 
-ByteSet ByteSet::without(const ByteSet& gone, const IslContext& context) const {
+ByteSet ByteSet::without(const ByteSet& gone, const IslContext& context, Budget& budget) const {
   if (!hull_ || !gone.hull_) return *this;
   if (!hull_->meets(*gone.hull_)) return *this;
   if (listed() && gone.listed()) {
-    if (!intervals().meets(gone.intervals())) return *this;
+    if (!meets(gone, context, budget)) return *this;
+    const Budget::Cost cost = intervals().merging_cost(gone.intervals());
+    if (!budget.take(cost.steps, cost.bytes)) return *this;
     return ByteSet(intervals().without(gone.intervals()));
   }
-  const isl::set rest = coalesced(set(context).subtract(gone.set(context)));
+  const IslWork work(context, budget);
+  const isl::set rest = coalesced(set(context, budget).subtract(gone.set(context, budget)));
   return rest.is_null() ? *this : ByteSet(rest);
 }
 
@@ -49,11 +56,16 @@ bool ByteSet::is_copy_of(const ByteSet& other) const {
   return listed_ == other.listed_ && set_.get() == other.set_.get();
 }
 
-bool ByteSet::equals(const ByteSet& other, const IslContext& context) const {
+bool ByteSet::equals(const ByteSet& other, const IslContext& context, Budget& budget) const {
   if (hull_ != other.hull_) return false;
   if (is_copy_of(other)) return true;
-  if (listed() && other.listed()) return intervals() == other.intervals();
-  return yes(set(context).is_equal(other.set(context)));
+  if (listed() && other.listed()) {
+    if (intervals().ranges().size() != other.intervals().ranges().size()) return false;
+    return budget.take(intervals().merging_cost(other.intervals()).steps) &&
+           intervals() == other.intervals();
+  }
+  const IslWork work(context, budget);
+  return yes(set(context, budget).is_equal(other.set(context, budget)));
 }
 
 namespace {
@@ -73,9 +85,14 @@ size_t repeats(const std::vector<StridedRun>& runs, size_t begin, size_t period)
 
 constexpr size_t longest_period = 4;
 
+// What isl takes to read a piece's text, beside its operations.
+constexpr uint64_t steps_of_text = 100;
+
 }  // namespace
 
-isl::set set_of(const IslContext& context, const ByteIntervals& bytes) {
+isl::set set_of(const IslContext& context, const ByteIntervals& bytes, Budget& budget) {
+  const IslWork work(context, budget);
+  if (!budget.make<StridedRun>(bytes.ranges().size(), longest_period)) return {};
   const std::vector<StridedRun> runs = strided_runs(bytes.ranges(), SIZE_MAX);
   isl::set result = empty_bytes(context);
   for (size_t i = 0; i < runs.size();) {
@@ -87,6 +104,7 @@ isl::set set_of(const IslContext& context, const ByteIntervals& bytes) {
     const size_t times = repeats(runs, i, period);
     const int64_t distance = times > 1 ? runs[i + period].first - runs[i].first : 0;
     for (size_t j = i; j < i + period; ++j) {
+      if (result.is_null() || !budget.take(steps_of_text)) return {};
       result = result.unite(isl::set(
           context.get(), fmt::format("{{ A[o] : exists k, l : 0 <= k < {} and 0 <= l < {} and "
                                      "{} + {} k + {} l <= o < {} + {} k + {} l }}",

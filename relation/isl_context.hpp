@@ -11,6 +11,7 @@
 
 #include "base/dim3.hpp"
 #include "isl/isl-noexceptions.h"
+#include "relation/budget.hpp"
 #include "relation/range.hpp"
 
 namespace sluice {
@@ -49,6 +50,28 @@ class IslContext {
   isl_ctx* context_;
 };
 
+// IslWork lets isl work, in its lifetime, for what a budget has left, and charges what it took when
+// it ends. Past that isl's results are null, and the budget is spent. Within another, or within a
+// Budget of the context, it does nothing.
+class IslWork {
+ public:
+  // What one of isl's operations counts, each of which is an allocation with the arithmetic that
+  // belongs to it.
+  static constexpr uint64_t steps_of_operation = 10;
+
+  IslWork(const IslContext& context, sluice::Budget& budget);
+  ~IslWork();
+  // has_failed() says that isl has gone past what was left.
+  bool has_failed() const;
+  IslWork(const IslWork&) = delete;
+  IslWork& operator=(const IslWork&) = delete;
+
+ private:
+  isl_ctx* context_;
+  bool is_inner_;
+  sluice::Budget& budget_;
+};
+
 // yes() is true where isl said so; an error counts as no.
 inline bool yes(const isl::boolean& answer) {
   return answer.is_true();
@@ -66,7 +89,8 @@ isl::map empty_access(const IslContext& context);
 isl::map shifted(const isl::map& access, uint64_t offset);
 
 // TidyingBudget bounds what isl may spend on a shorter form of something that is right as it is.
-// Inside a Budget that one stands. Past it, results are null as usual.
+// Where isl's operations are bounded already, it is at most half of those that are left. Past it,
+// results are null as usual.
 class TidyingBudget {
  public:
   explicit TidyingBudget(isl_ctx* context);
@@ -75,7 +99,8 @@ class TidyingBudget {
   TidyingBudget& operator=(const TidyingBudget&) = delete;
 
  private:
-  isl_ctx* context_;  // null inside a Budget
+  isl_ctx* context_;  // null where nothing is left
+  unsigned long outer_;
 };
 
 // coalesced() is the same with fewer pieces where isl finds them. isl's coalescing is checked and

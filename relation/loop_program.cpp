@@ -21,6 +21,16 @@ bool fits(isl_val* value) {
          isl_val_cmp_si(value, Limits::max()) <= 0;
 }
 
+// So many operations of expressions are computed in a step.
+constexpr uint64_t parts_a_step = 8;
+
+uint64_t parts_of(const Expression& expression) {
+  uint64_t parts = 1;
+  for (const Expression& argument : expression.arguments)
+    parts += parts_of(argument);
+  return parts;
+}
+
 // Reader turns isl's AST into LoopNodes; `good` falls where something is met that it does not know.
 class Reader {
  public:
@@ -137,6 +147,10 @@ LoopNode Reader::read(isl_ast_node* node) {
       good_ = false;
   }
   isl_ast_node_free(node);
+  uint64_t parts = 0;
+  for (const Expression& each : result.expressions)
+    parts += parts_of(each);
+  result.steps = 1 + parts / parts_a_step;
   return result;
 }
 
@@ -205,8 +219,8 @@ namespace {
 
 class RowWalker {
  public:
-  RowWalker(LoopVariables variables, const RowVisitor& visit)
-      : variables_(std::move(variables)), visit_(visit) {}
+  RowWalker(LoopVariables variables, Budget& budget, const RowVisitor& visit)
+      : variables_(std::move(variables)), budget_(budget), visit_(visit) {}
 
   bool run_all(const LoopNode& root) { return run(root) && !variables_.overflowed; }
 
@@ -227,12 +241,13 @@ class RowWalker {
   }
 
   LoopVariables variables_;
+  Budget& budget_;
   const RowVisitor& visit_;
   std::vector<int64_t> from_, to_;
 };
 
 bool RowWalker::run(const LoopNode& node) {
-  if (variables_.overflowed) return false;
+  if (variables_.overflowed || !budget_.take(node.steps)) return false;
   switch (node.kind) {
     case LoopNode::Kind::loop:
       return run_loop(node);
@@ -261,11 +276,12 @@ bool RowWalker::run_loop(const LoopNode& loop) {
     const bool open = condition.operation == isl_ast_expr_op_lt;
     return run_bounded(loop, first, open ? limit - 1 : limit, step);
   }
-  for (int64_t value = first;; value += step) {
+  for (int64_t value = first; budget_.take(loop.steps); value += step) {
     value_of(loop) = value;
     if (evaluate(condition, variables_) == 0) return true;
     if (!run(loop.children[0])) return false;
   }
+  return false;
 }
 
 bool RowWalker::run_bounded(const LoopNode& loop, int64_t first, int64_t last, int64_t step) {
@@ -288,8 +304,9 @@ bool RowWalker::run_bounded(const LoopNode& loop, int64_t first, int64_t last, i
 
 }  // namespace
 
-bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit) {
-  return RowWalker(std::move(variables), visit).run_all(program.root);
+bool visit_rows(const LoopProgram& program, LoopVariables variables, Budget& budget,
+                const RowVisitor& visit) {
+  return RowWalker(std::move(variables), budget, visit).run_all(program.root);
 }
 
 std::optional<LoopProgram> generate_loops(const isl::set& points) {

@@ -13,6 +13,7 @@
 
 #include <isl/ast_type.h>
 
+#include "relation/budget.hpp"
 #include "relation/isl_context.hpp"
 
 namespace sluice {
@@ -47,6 +48,7 @@ struct LoopNode {
   // coordinates of the point.
   std::vector<Expression> expressions;
   std::vector<LoopNode> children;
+  uint64_t steps = 1;  // that its own expressions take
 };
 
 struct LoopProgram {
@@ -60,8 +62,9 @@ struct LoopProgram {
 using RowVisitor = std::function<bool(std::span<const int64_t> from, int64_t last)>;
 
 // visit_rows() runs the loops, with the parameters' values among the variables. False where the
-// visitor ended them, or numbers passed 64 bits.
-bool visit_rows(const LoopProgram& program, LoopVariables variables, const RowVisitor& visit);
+// visitor ended them, numbers passed 64 bits, or the budget is spent.
+bool visit_rows(const LoopProgram& program, LoopVariables variables, Budget& budget,
+                const RowVisitor& visit);
 
 // generate_loops() makes the loops that visit each point of `points` once, in lexicographic order.
 // Nothing where isl gives up, or where the loops have numbers of more than 64 bits.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned long operation_budget = 100'000'000;
 // Loops that run in vain more often than this are left to isl's.
-constexpr size_t most_steps = size_t{1} << 24;
+constexpr uint64_t most_steps = uint64_t{1} << 24;
 constexpr std::array index_names = {"X", "Y", "Z"};
 
 // with_bytes_last() is [e, o]: the byte o after the existential variables e of a piece, so that
@@ -35,7 +35,7 @@ isl::set with_bytes_last(const isl::basic_set& piece) {
 std::vector<isl::set> pieces_with_bytes_last(const isl::set& bytes) {
   std::vector<isl::set> pieces;
   if (bytes.is_null()) return {isl::set()};
-  const isl::stat done = bytes.foreach_basic_set([&](isl::basic_set piece) {
+  const isl::stat done = bytes.foreach_basic_set([&](const isl::basic_set& piece) {
     pieces.push_back(with_bytes_last(piece));
     return isl::stat::ok();
   });
@@ -78,7 +78,8 @@ std::optional<ByteRuns> RelationRuns::of(const BlockIndex& block,
   std::vector<int64_t> values(own.begin(), own.end());
   values.insert(values.end(), {block.x, block.y, block.z});
   std::vector<ByteRun> listed;
-  if (!loops_->list(values, {1, 1, 1}, most_steps, listed)) return run_generated(block, parameters);
+  Budget budget({most_steps, UINT64_MAX});
+  if (!loops_->list(values, {1, 1, 1}, budget, listed)) return run_generated(block, parameters);
   ByteRuns runs;
   runs.reserve(listed.size());
   for (const ByteRun& run : listed)
@@ -121,14 +122,16 @@ std::optional<ByteRuns> RelationRuns::run_generated(const BlockIndex& block,
     set(index_names[2], block.z);
     for (size_t i = 0; i < relation_.parameters; ++i)
       set(fmt::format("p{}", i), parameters[i]);
-    const bool whole = visit_rows(program, std::move(variables), [&](auto from, int64_t last) {
-      if (!runs.empty() && runs.back().end == from.back()) {
-        runs.back().end = last + 1;
-      } else {
-        runs.push_back({from.back(), last + 1});
-      }
-      return true;
-    });
+    Budget budget(Budget::unlimited);
+    const bool whole =
+        visit_rows(program, std::move(variables), budget, [&](auto from, int64_t last) {
+          if (!runs.empty() && runs.back().end == from.back()) {
+            runs.back().end = last + 1;
+          } else {
+            runs.push_back({from.back(), last + 1});
+          }
+          return true;
+        });
     if (!whole) return std::nullopt;
   }
   join_ranges(runs);

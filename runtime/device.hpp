@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
@@ -32,7 +33,7 @@ struct VariablePlace {
 };
 
 // Device. launch() and enqueue() are called under the runtime's lock, which `work` takes when it
-// ends, so they must not wait for work of the device.
+// ends, so they must not wait for work of the device (WithoutWaiting).
 class Device {
  public:
   virtual ~Device() = default;
@@ -63,9 +64,46 @@ class Device {
     return unsupported("this device does not tell where variables lie");
   }
 
+  // architecture() is that of the GPU on which code that is loaded now will run: 90 for sm_90. 0
+  // where the device takes any PTX, or does not say.
+  virtual uint32_t architecture() { return 0; }
+
+  // is_busy() is whether the stream has work that has not ended, where that is cheap to say.
+  virtual bool is_busy(void* /*stream*/) { return false; }
+
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().
   virtual int enqueue(void* stream, std::function<void()> work) = 0;
+
+  // has_host_memory() is whether the host's workers may touch the device's memory where it lies.
+  // launch() then takes launches of transfer_of() too. The answer never changes.
+  virtual bool has_host_memory() { return false; }
+
+  // promise_event() records an event, in the place of the driver's own call, that is reached when
+  // the last of what it returns is gone: when all that the stream had before it is done. Null, and
+  // nothing is recorded, where the driver has to do it.
+  virtual std::shared_ptr<void> promise_event(void* /*event*/, void* /*stream*/) { return nullptr; }
+
+  // never_wait_for_room() says whether calls of this thread to the driver may wait where a stream
+  // has taken all that it takes; enqueue() never does.
+  virtual void never_wait_for_room(bool /*never*/) {}
+
+  // hold_functions() keeps functions of the program from beginning; after `hold` ends they begin
+  // when the program waits for the device, or a little later.
+  virtual void hold_functions(bool /*hold*/) {}
+};
+
+// WithoutWaiting is for calls of the driver under the runtime's lock: while it lives those of the
+// calling thread don't wait for room in a stream.
+class WithoutWaiting {
+ public:
+  explicit WithoutWaiting(Device& device) : device_(device) { device_.never_wait_for_room(true); }
+  ~WithoutWaiting() { device_.never_wait_for_room(false); }
+  WithoutWaiting(const WithoutWaiting&) = delete;
+  WithoutWaiting& operator=(const WithoutWaiting&) = delete;
+
+ private:
+  Device& device_;
 };
 
 }  // namespace sluice::runtime

@@ -17,50 +17,81 @@ int64_t steady_nanoseconds() {
 
 // Blocks are traced on the host's workers only.
 megakernel::WindowBackend* backend_of(const Config& config, Device& device) {
-  return config.check_footprints ? nullptr : device.windows();
+  return config.check_blocks.has_value() ? nullptr : device.windows();
+}
+
+// runs_freely() is false where launches go to a backend, or are checked.
+bool runs_freely(const Config& config, Device& device) {
+  return device.windows() == nullptr && !config.check_blocks.has_value() &&
+         !config.checks.has_value() && config.rule == dro::Rule::exact;
 }
 
 // What is checked must run as it was asked for.
 std::optional<Policy::Config> policy_of(const Config& config, Device& device) {
-  const bool runs_freely = device.windows() == nullptr && !config.check_footprints &&
-                           !config.check_races && config.rule == dro::Rule::exact &&
-                           config.stress == 0;
-  return runs_freely ? config.policy : std::nullopt;
+  return runs_freely(config, device) && config.stress == 0 ? config.policy : std::nullopt;
 }
+
+// A driver's stream takes 1024 operations before a call waits, and the program may rely on that: a
+// function that the stream has come to may wait for a launch 1023 further on. Launches that wait go
+// on at half of the limit, which so must not be below that.
+constexpr size_t least_room = 2048;
 
 StreamWindows::Limits limits_of(const Config& config) {
   const size_t launches = std::max(1U, config.window_launches);
   // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one after
   // another, and what the rule finds is there to be compared.
-  return {config.rule == dro::Rule::buffer ? 1 : launches, 8 * launches};
+  return {config.rule == dro::Rule::buffer ? 1 : launches, std::max(8 * launches, least_room)};
+}
+
+// Work in the background costs the processor's time that it takes.
+Policy::Clock clock_of(const Config& config) {
+  return config.clock != nullptr ? config.clock : steady_nanoseconds;
+}
+Policy::Clock clock_of_work(const Config& config) {
+  return config.waits_for_analysis || config.clock != nullptr ? clock_of(config)
+                                                              : Background::clock;
 }
 
 }  // namespace
 
 Runtime::State::State(const Config& config, Device& real_device, ModelMaker maker,
                       std::unique_ptr<dro::JournalWriter> journal)
-    : device(real_device),
+    : work(config.waits_for_analysis, clock_of_work(config)),
+      device(real_device),
       backend(backend_of(config, device)),
-      policy(policy_of(config, device),
-             config.clock != nullptr ? config.clock : steady_nanoseconds),
-      follower(config.rule, std::move(journal)),
+      policy(policy_of(config, device), clock_of(config)),
+      follower(work.finding, config.rule, std::move(journal)),
       buffers(device, follower.tracker(), observers),
-      code(std::move(maker), device, backend, config.check_footprints),
-      reader(code, buffers, follower.tracker(), policy, observers, config.exclusion),
+      code(std::move(maker), work.analysing, work.clock, device, backend,
+           config.check_blocks.has_value()),
+      reader(code, buffers, follower.tracker(), {work.analysing, policy, device}, policy, observers,
+             config.exclusion),
       runner(device, backend, gate,
              {config.workers, config.stress, config.time_tasks && follower.journal() != nullptr}),
-      streams(gate, device, runner, policy, follower, observers, limits_of(config)) {
+      streams(gate, device, runner, policy, follower, observers, limits_of(config)),
+      takes_transfers(device.has_host_memory() && runs_freely(config, device)) {
+  for (const auto kind : {Transfer::Kind::copy, Transfer::Kind::fill})
+    code.add_own(transfer_function(kind), transfer_name(kind), transfer_model(kind),
+                 transfer_code(kind));
   gate.on_failure([this] { streams.let_go(); });
   const auto watched_by = [this](auto observer) {
     auto* const watching = observer.get();
     observers.add(std::move(observer));
     return watching;
   };
-  if (config.check_footprints)
-    check = watched_by(std::make_unique<FootprintCheck>(device, config.check_blocks));
-  if (config.check_races) races = watched_by(std::make_unique<RaceObserver>(gate, buffers));
+  if (config.check_blocks.has_value())
+    asked.check = watched_by(std::make_unique<FootprintCheck>(device, *config.check_blocks));
+  if (config.checks.has_value()) {
+    asked.faults = watched_by(std::make_unique<FaultReport>(*config.checks, config.program));
+    auto* const launches = watched_by(std::make_unique<LaunchFaults>(*asked.faults, buffers));
+    asked.races =
+        watched_by(std::make_unique<RaceObserver>(gate, buffers, *asked.faults, *launches));
+  }
+  if (config.hash_copies && follower.journal() != nullptr)
+    asked.copies =
+        watched_by(std::make_unique<HostCopies>(gate, device, buffers, streams, follower));
   if (config.summarise)
-    summary = watched_by(
+    asked.summary = watched_by(
         std::make_unique<RunSummary>(config.clock != nullptr ? config.clock : steady_nanoseconds));
   if (config.time_tasks && follower.journal() != nullptr)
     watched_by(std::make_unique<Trace>(*follower.journal()));
@@ -82,6 +113,8 @@ Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Runtime::~Runtime() {
   finish();
+  state_->work.analysing.stop();
+  state_->work.finding.stop();
 }
 
 void Runtime::code_loaded(void* code, const void* image) {
@@ -108,6 +141,10 @@ void Runtime::function_alias(void* function, void* original) {
   state_->gate.enter_open([&] { state_->code.function_alias(function, original); });
 }
 
+void Runtime::function_changed(void* function) {
+  state_->gate.enter_open([&] { state_->code.limits_changed(function); });
+}
+
 void Runtime::memory_allocated(uint64_t address, uint64_t bytes) {
   state_->gate.enter_open([&] {
     if (bytes != 0) state_->buffers.add(address, bytes);
@@ -127,25 +164,61 @@ void Runtime::memory_written(uint64_t address, uint64_t bytes) {
 
 int Runtime::launch(const LaunchCall& call) {
   std::optional<int> result;
+  uint64_t limits = 0;
   state_->gate.enter([&](Gate::Lock& lock) {
-    state_->streams.wait_for_room(lock);
+    state_->streams.wait_for_room(lock, call.stream);
+    limits = state_->code.limits_of(call.function);
     result = state_->take(call);
   });
+  if (result) return *result;
   // Launches that other threads make meanwhile have no order with this one.
-  return result ? *result : state_->device.launch(call);
+  const int taken = state_->device.launch(call);
+  if (taken == 0 && state_->backend != nullptr)
+    state_->gate.enter_open([&] { state_->code.accepted(call, limits); });
+  return taken;
 }
 
 void Runtime::pass_through(const char* kernel, const std::string& reason) {
   state_->gate.enter_open([&] {
     state_->streams.close();
-    if (state_->races != nullptr) state_->races->unchecked(kernel, reason);
-    if (state_->summary != nullptr) state_->summary->unchecked(kernel, reason);
+    if (state_->asked.summary != nullptr) state_->asked.summary->unchecked(kernel, reason);
+    if (state_->asked.faults != nullptr) {
+      state_->asked.faults->unchecked(kernel, reason);
+      state_->asked.races->anything_written();
+    }
     state_->follower.pass(state_->follower.next_number(), {.kernel = kernel}, reason);
   });
 }
 
-void Runtime::flush() {
-  state_->gate.enter([&](Gate::Lock&) { state_->streams.close(); });
+void Runtime::flush(const Observed& observed) {
+  state_->gate.enter([&](Gate::Lock&) {
+    state_->policy.habit().flushed();
+    StreamWindows& streams = state_->streams;
+    if (const auto* before = std::get_if<BeforeEvent>(&observed)) {
+      streams.close_for_event(before->event);
+    } else if (const auto* of = std::get_if<OfStream>(&observed)) {
+      streams.close_for_stream(of->stream);
+    } else {
+      streams.close();
+    }
+  });
+}
+
+std::optional<int> Runtime::take(const StreamCall& call) {
+  std::optional<int> result;
+  bool is_launch = false;
+  const auto* transfer = std::get_if<Transfer>(&call);
+  state_->gate.enter([&](Gate::Lock&) {
+    if (transfer != nullptr) {
+      is_launch = !state_->gate.is_shut() && state_->is_launch(*transfer);
+      return;
+    }
+    // A backend runs windows that say nothing before they end.
+    if (state_->gate.is_shut() || state_->backend != nullptr) return state_->streams.close();
+    const auto& record = std::get<EventRecord>(call);
+    if (state_->streams.record(record.event, record.stream)) result = 0;
+  });
+  return is_launch ? launch(TransferLaunch(*transfer).call()) : result;
 }
 
 void Runtime::context_ends(void* context) {
@@ -159,35 +232,55 @@ void Runtime::context_ends(void* context) {
 }
 
 void Runtime::finish(std::chrono::milliseconds patience) {
+  // What the program did not wait for is waited for here: no function of its own may run for that.
+  const bool may_give_up = patience != forever;
+  if (may_give_up) state_->device.hold_functions(true);
   state_->gate.enter([&](Gate::Lock& lock) {
     state_->streams.wait_until_idle(lock, patience);
     if (state_->gate.is_finished()) return;
     state_->gate.finish();
+    state_->work.analysing.drop();
     const StreamWindows::Count& ended = state_->streams.ended();
     log::info("{} launches ran as tasks in {} windows", ended.launches, ended.windows);
+    const dro::DependenceTracker::Counters& found = state_->follower.tracker().get().counters();
+    log::debug(
+        "dependences took at most {} steps and {} bytes a launch, {} and {} a footprint; {} "
+        "launches were given up",
+        found.dearest_launch.steps, found.dearest_launch.bytes, found.dearest_footprint.steps,
+        found.dearest_footprint.bytes, found.given_up);
+    const Budget::Cost& analysis = state_->code.dearest_analysis();
+    log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
     state_->observers.tell(&Observer::finished, state_->follower.journal());
     state_->follower.finish();
   });
+  if (may_give_up) state_->device.hold_functions(false);
 }
 
 RaceObserver* Runtime::races() const {
-  return state_->races;
+  return state_->asked.races;
+}
+
+HostCopies* Runtime::copies() const {
+  return state_->asked.copies;
 }
 
 dro::DependenceTracker::Counters Runtime::counters() const {
   const Gate::Lock lock = state_->gate.lock();
-  return state_->follower.tracker().counters();
+  state_->follower.tracker().wait();
+  return state_->follower.tracker().get().counters();
 }
 
-std::string Runtime::summary() const {
-  if (state_->summary == nullptr) return {};
+Runtime::Outcome Runtime::outcome() const {
+  Outcome outcome;
   const Gate::Lock lock = state_->gate.lock();
-  return state_->summary->line(state_->follower.launches(), state_->streams.ended().launches,
-                               state_->policy.plain_speed());
-}
-
-uint64_t Runtime::footprint_violations() const {
-  return state_->check == nullptr ? 0 : state_->check->violations();
+  if (state_->asked.summary != nullptr) {
+    outcome.summary =
+        state_->asked.summary->line(state_->follower.launches(), state_->streams.ended().launches,
+                                    state_->policy.plain_speed());
+  }
+  if (state_->asked.check != nullptr)
+    outcome.footprint_violations = state_->asked.check->violations();
+  return outcome;
 }
 
 }  // namespace sluice::runtime

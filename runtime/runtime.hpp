@@ -8,17 +8,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "base/result.hpp"
 #include "dro/rule/tracker.hpp"
 #include "dro/types.hpp"
 #include "runtime/code/kernel_model.hpp"
 #include "runtime/device.hpp"
+#include "runtime/faults/fault.hpp"
 #include "runtime/launch/exclusion.hpp"
+#include "runtime/launch/transfer.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
 
+class HostCopies;
 class RaceObserver;
 
 struct Config {
@@ -27,18 +31,40 @@ struct Config {
   std::string program;             // for the journal's header
   uint32_t workers = 0;            // 0: one for each processor
   uint32_t window_launches = 256;  // a window closes at this many launches
-  bool check_footprints = false;   // trace blocks and compare them with their footprints
-  uint32_t check_blocks = 0;       // how many of each launch are traced; 0: every block
-  bool time_tasks = false;         // note in the journal when each task ran
-  uint32_t stress = 0;             // not 0, for tests: the seed of random topological orders
-  bool check_races = false;        // find races between streams; launches run one by one
-  Exclusion exclusion;             // launches that pass through
-  bool summarise = false;          // count what summary() says
+  // Trace so many blocks of each launch, 0: every one, and compare them with their footprints.
+  std::optional<uint32_t> check_blocks;
+  bool time_tasks = false;       // note in the journal when each task ran
+  uint32_t stress = 0;           // not 0, for tests: the seed of random topological orders
+  std::optional<Checks> checks;  // look for faults of the program; launches run one by one
+  Exclusion exclusion;           // launches that pass through
+  bool summarise = false;        // count what summary() says
+  bool hash_copies = false;      // note in the journal, if any, what is copied to the host
   // Step aside where Sluice does not pay; nothing: launches always go as tasks. `clock` is what the
   // policy measures by; null: the steady clock.
   std::optional<Policy::Config> policy;
   Policy::Clock clock = nullptr;
+  // The program's threads wait for the analysis, and for dependences, however long these take. Else
+  // launches pass through while they are looked for.
+  bool waits_for_analysis = true;
 };
+
+// StreamCall is a call that puts something else than a kernel's launch on a stream.
+struct EventRecord {
+  void* event = nullptr;  // CUevent
+  void* stream = nullptr;
+};
+using StreamCall = std::variant<EventRecord, Transfer>;
+
+// Observed is what a call may see of the device's work: all, or what an event (CUevent) or the last
+// work of a stream comes after.
+struct Everything {};
+struct BeforeEvent {
+  void* event = nullptr;
+};
+struct OfStream {
+  void* stream = nullptr;
+};
+using Observed = std::variant<Everything, BeforeEvent, OfStream>;
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
 // where it says so. `device` must outlive it. After a bug of ours (a failed assertion, no memory)
@@ -57,6 +83,9 @@ class Runtime {
   // function_alias() that `function` is the same kernel as `original`.
   void function_found(void* function, void* code, const char* kernel);
   void function_alias(void* function, void* original);
+  // function_changed() says that the program has set an attribute of the function: the driver may
+  // refuse launches now that it accepted before, and the other way round.
+  void function_changed(void* function);
   // code_alias() says that `code` (a CUmodule) holds the same kernels as `original` (a CUlibrary).
   void code_alias(void* code, void* original);
 
@@ -76,9 +105,15 @@ class Runtime {
   // call itself.
   void pass_through(const char* kernel, const std::string& reason);
 
-  // flush() closes every window: what was held back is in its stream when this returns, so that
-  // the driver's own ordering covers it. Call it before any call that could observe results.
-  void flush();
+  // flush() closes the windows of what a call may observe: what was held back of it is in its
+  // stream when this returns, so that the driver's own ordering covers it. Call it before any call
+  // that could observe results.
+  void flush(const Observed& observed = Everything{});
+
+  // take() takes another call that puts something on a stream, as a task among its launches, and
+  // returns what the program gets. Nothing: the caller makes the call itself, a transfer after
+  // flush(); what comes before an event is then in its stream.
+  std::optional<int> take(const StreamCall& call);
 
   // context_ends() flushes, waits for all windows, and lets go of what a backend holds in the
   // CUcontext, or in any for null. Call it before the context is destroyed or reset.
@@ -90,20 +125,25 @@ class Runtime {
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
   void finish(std::chrono::milliseconds patience = forever);
 
-  // races() is what the shim tells of calls that order work or move bytes; null where races are not
-  // checked. The answer never changes.
+  // races() is what the shim tells of calls that order work or move bytes; null where no faults are
+  // looked for. The answer never changes.
   RaceObserver* races() const;
+
+  // copies() is what the shim tells of copies to the host; null where these are not hashed. The
+  // answer never changes.
+  HostCopies* copies() const;
 
   // counters() is what the tracker has found so far.
   dro::DependenceTracker::Counters counters() const;
 
-  // summary() is what Sluice did, in one line; empty where it is not counted. Call it after
-  // finish().
-  std::string summary() const;
-
-  // footprint_violations() counts accesses outside footprints, and must-writes that did not happen,
-  // in the blocks that have run so far; 0 where they are not checked.
-  uint64_t footprint_violations() const;
+  // outcome() is what the run was. Call it after finish().
+  struct Outcome {
+    std::string summary;  // in one line; empty where it is not counted
+    // Accesses outside footprints, and must-writes that did not happen, in the blocks that have
+    // run; 0 where they are not checked.
+    uint64_t footprint_violations = 0;
+  };
+  Outcome outcome() const;
 
  private:
   struct State;

@@ -5,14 +5,19 @@
 #include <optional>
 #include <string>
 
+#include "runtime/background.hpp"
 #include "runtime/check/footprint_check.hpp"
+#include "runtime/check/host_copies.hpp"
 #include "runtime/check/observer.hpp"
 #include "runtime/check/run_summary.hpp"
 #include "runtime/code/buffers.hpp"
 #include "runtime/code/code_registry.hpp"
+#include "runtime/faults/fault_report.hpp"
+#include "runtime/faults/launch_faults.hpp"
 #include "runtime/gate.hpp"
 #include "runtime/launch/launch_follower.hpp"
 #include "runtime/launch/launch_reader.hpp"
+#include "runtime/launch/transfer.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/races/race_observer.hpp"
 #include "runtime/runtime.hpp"
@@ -30,8 +35,25 @@ struct Runtime::State {
   // is, when the lock is free: what the device does there takes longer than all that is done here,
   // and other threads launch too.
   std::optional<int> take(const LaunchCall& call);
+  // is_launch() is whether a copy or fill is a launch. What it says depends on the program's calls
+  // alone, so that launches have the same numbers in every run. Those of a program without kernels,
+  // and of memory that Sluice does not know, are the driver's.
+  bool is_launch(const Transfer& transfer) const;
+
+  // Work is what is done beside the program's threads.
+  struct Work {
+    Work(bool waits, Policy::Clock measured_by)
+        : analysing(waits), finding(waits), clock(measured_by) {}
+    Background analysing;
+    Background finding;  // dependences
+    const Policy::Clock clock;
+    // The launch whose dependences were looked for the last time.
+    std::shared_ptr<Kernel> last_kernel;
+    std::shared_ptr<const LaunchFollower::Search> last_search;
+  };
 
   Gate gate;
+  Work work;
   Device& device;
   megakernel::WindowBackend* const backend;  // null: the host's workers run windows
   Observers observers;
@@ -42,12 +64,26 @@ struct Runtime::State {
   LaunchReader reader;
   WindowRunner runner;
   StreamWindows streams;
-  FootprintCheck* check = nullptr;  // of the observers; null: footprints are not checked
-  RaceObserver* races = nullptr;    // likewise
-  RunSummary* summary = nullptr;    // likewise
+  // Those of the observers that are asked for something; null: not there.
+  struct Asked {
+    FootprintCheck* check = nullptr;
+    FaultReport* faults = nullptr;
+    RaceObserver* races = nullptr;
+    RunSummary* summary = nullptr;
+    HostCopies* copies = nullptr;
+  } asked;
+  const bool takes_transfers;  // copies and fills of device memory may be launches
 
  private:
+  bool holds(uint64_t address, uint64_t bytes) const;  // one buffer all of these bytes
   std::optional<int> give(const Known& launch, Policy::Way way);
+  // find() is what a launch depends on; nothing where it may not be found, or not now, and has been
+  // passed.
+  std::optional<Dependences> find(const Known& launch, const std::string& passed_through);
+  // give_up() lets a launch that was followed, or that the journal knows of, go as it is.
+  void give_up(Kernel& kernel, const std::string& why);
+  std::optional<Dependences> find_in_background(const Known& launch,
+                                                const std::string& passed_through);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
 };
 

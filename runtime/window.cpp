@@ -1,6 +1,7 @@
 #include "runtime/window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
@@ -67,8 +68,34 @@ size_t LaunchWindow::find(dro::LaunchNumber number) const {
                                  : launches_.size();
 }
 
-int launch_plainly(const LaunchWindow& window, Device& device) {
+namespace {
+
+// EventsInOrder gives the events of a window to `take`, each when its launches have been passed.
+template <class Take>
+class EventsInOrder {
+ public:
+  EventsInOrder(LaunchWindow& window, Take take) : events_(window.events()), take_(take) {}
+  void passed_launch() {
+    ++launches_;
+    for (; !events_.empty() && events_.front().launches <= launches_; events_ = events_.subspan(1))
+      take_(std::exchange(events_.front().promise, nullptr));
+  }
+
+ private:
+  std::span<HeldEvent> events_;
+  Take take_;
+  uint32_t launches_ = 0;
+};
+
+}  // namespace
+
+int launch_plainly(LaunchWindow& window, Device& device) {
+  const WithoutWaiting scope(device);
   int first_error = 0;
+  // Reached when the function is gone: also where the device does not take it.
+  EventsInOrder events(window, [&](std::shared_ptr<void> promise) {
+    device.enqueue(window.stream(), [promise = std::move(promise)] {});
+  });
   for (const HeldLaunch& launch : window.launches()) {
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     size_t bytes = launch.parameter_bytes;
@@ -81,12 +108,14 @@ int launch_plainly(const LaunchWindow& window, Device& device) {
                                       .stream = window.stream(),
                                       .extra = bytes == 0 ? nullptr : extra});
     if (first_error == 0) first_error = result;
+    events.passed_launch();
   }
   return first_error;
 }
 
-void run_one_by_one(const LaunchWindow& window) {
+void run_one_by_one(LaunchWindow& window) {
   megakernel::Scratch scratch;
+  EventsInOrder events(window, [](const std::shared_ptr<void>& /*reached*/) {});
   for (const HeldLaunch& launch : window.launches()) {
     const SluiceBlockLaunch blocks = {window.parameters(launch),
                                       {launch.grid.x, launch.grid.y, launch.grid.z},
@@ -99,6 +128,7 @@ void run_one_by_one(const LaunchWindow& window) {
     } else {
       launch.code.function(&blocks, 0, count, memory);
     }
+    events.passed_launch();
   }
 }
 

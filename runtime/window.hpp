@@ -36,6 +36,13 @@ struct HeldLaunch {
   std::shared_ptr<megakernel::BlockRunner> runner;  // null: its blocks are not watched
 };
 
+// HeldEvent is one that was recorded after so many launches of a window.
+struct HeldEvent {
+  void* event = nullptr;
+  uint32_t launches = 0;
+  std::shared_ptr<void> promise;  // reached when this is gone
+};
+
 // LaunchWindow collects launches of one stream in program order. Not thread-safe.
 class LaunchWindow {
  public:
@@ -77,6 +84,10 @@ class LaunchWindow {
     launches_.back().runner = std::move(runner);
   }
 
+  // events() are those that were recorded among the launches, in order.
+  std::vector<HeldEvent>& events() { return events_; }
+  const std::vector<HeldEvent>& events() const { return events_; }
+
   bool empty() const { return launches_.empty(); }
   size_t size() const { return launches_.size(); }
   dro::LaunchNumber first() const { return first_; }
@@ -98,14 +109,16 @@ class LaunchWindow {
   std::vector<schedule::Dependence> dependences_;
   std::vector<TouchedBuffer> touched_;
   std::vector<std::byte> parameters_;
+  std::vector<HeldEvent> events_;
 };
 
-// launch_plainly() gives each launch of the window to the driver, as if none had been held back.
-// Returns the first error.
-int launch_plainly(const LaunchWindow& window, Device& device);
+// launch_plainly() gives each launch and event of the window to the driver, as if none had been
+// held back. Returns the first error of a launch.
+int launch_plainly(LaunchWindow& window, Device& device);
 
-// run_one_by_one() runs the blocks of all launches on the calling thread, in program order. Throws
-// what a block throws, and std::bad_alloc where there is no memory for a block's shared memory.
-void run_one_by_one(const LaunchWindow& window);
+// run_one_by_one() runs the blocks of all launches on the calling thread, in program order, and
+// reaches the events. Throws what a block throws, and std::bad_alloc where there is no memory for a
+// block's shared memory.
+void run_one_by_one(LaunchWindow& window);
 
 }  // namespace sluice::runtime

@@ -20,6 +20,10 @@ std::string library_folder() {
   return (own.parent_path() / "lib").string();
 }
 
+std::string cpu_runtime() {
+  return library_folder() + "/cpu/libcudart.so.13";
+}
+
 Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (access(name.c_str(), F_OK) != 0) return system_error("no such program", name);

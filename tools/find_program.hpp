@@ -15,4 +15,7 @@ Result<std::string> find_program(const std::string& name);
 // a build tree and in a Python wheel.
 std::string library_folder();
 
+// cpu_runtime() is the CPU device's libcudart.so, in that folder.
+std::string cpu_runtime();
+
 }  // namespace sluice::tools

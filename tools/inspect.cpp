@@ -37,11 +37,11 @@ struct InspectOptions {
   std::string html;
 };
 
-using Writer = std::function<Status(const RecordedRun&, std::ostream&)>;
+using WriteRun = std::function<Status(const RecordedRun&, std::ostream&)>;
 
 // write_file() makes `file` whole or not at all, and only of a journal whose dependences,
 // recomputed, are those that it holds.
-int write_file(const InspectOptions& options, const std::string& file, const Writer& write) {
+int write_file(const InspectOptions& options, const std::string& file, const WriteRun& write) {
   const Status same = replayed(options.file);
   if (!same) return refuse(exit_difference, same.error());
   const Result<RecordedRun> run = read_run(options.file);

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   int status = sluice::tools::exit_success;
   sluice::tools::add_run_command(app, &status);
   sluice::tools::add_check_command(app, &status);
+  sluice::tools::add_verify_command(app, &status);
   sluice::tools::add_inspect_command(app, &status);
   sluice::tools::add_replay_command(app, &status);
   sluice::tools::add_explain_command(app, &status);

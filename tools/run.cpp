@@ -1,10 +1,15 @@
 // sluice run: starts a program with the shim (or, with --off, without it) on the chosen device.
+#include "tools/run.hpp"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,21 +28,6 @@ namespace sluice::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct RunOptions {
-  std::string device = "auto";
-  std::string journal;
-  std::string dependence;
-  std::string megakernel;
-  bool check_footprints = false;
-  uint32_t check_blocks = 0;  // of each launch; 0: all
-  bool trace = false;
-  bool summary = false;
-  bool off = false;
-  bool check_races = false;  // of sluice check
-  int race_status = 0;       // the exit status where a race was found; 0: the program's
-  std::vector<std::string> command;
-};
 
 // The journal's file is made by the program; here it is only made sure that it can be.
 Status check_journal(const std::string& path) {
@@ -68,10 +58,12 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   if (cpu) {
     // By absolute path: a program may carry an RPATH to the toolkit's own cudart.
     if (options.off) preload = cpu_folder + "/libcuda.so.1";
-    preload += ":" + cpu_folder + "/libcudart.so.13";
+    preload += ":" + cpu_runtime();
     prepend("LD_LIBRARY_PATH", cpu_folder);
   }
   if (!preload.empty()) prepend("LD_PRELOAD", preload);
+  // Only where the CPU device is certain: over a GPU a program's own runtime works.
+  if (cpu) prepend("LD_AUDIT", cpu_folder + "/libsluice-audit.so");
   setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);
@@ -79,9 +71,9 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   if (options.trace) setenv("SLUICE_TRACE", "1", 1);
   // What the user has set counts, unless the option says more.
   setenv("SLUICE_SUMMARY", options.summary ? "1" : "auto", options.summary ? 1 : 0);
-  if (options.check_races) setenv("SLUICE_CHECK_RACES", "1", 1);
-  if (options.race_status != 0) {
-    setenv("SLUICE_RACE_STATUS", std::to_string(options.race_status).c_str(), 1);
+  if (!options.checks.empty()) setenv("SLUICE_CHECK", options.checks.c_str(), 1);
+  if (!options.fault_report.empty()) {
+    setenv("SLUICE_CHECK_REPORT", options.fault_report.c_str(), 1);
   }
   if (options.check_footprints || options.check_blocks != 0) {
     setenv("SLUICE_CHECK_FOOTPRINTS", "1", 1);
@@ -94,42 +86,57 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
 }
 
 int run(const RunOptions& options) {
+  int status = exit_success;
+  const std::optional<Start> start = prepare(options, &status);
+  return start ? execute(options, *start) : status;
+}
+
+}  // namespace
+
+std::optional<Start> prepare(const RunOptions& options, int* status) {
+  const auto refused = [status](int with, const Error& error) {
+    *status = refuse(with, error);
+    return std::nullopt;
+  };
   if (options.trace && options.journal.empty()) {
-    return refuse(exit_usage, {ErrorKind::invalid_input, "--trace writes into the journal", "run",
-                               "name one with --journal FILE"});
+    return refused(exit_usage, {ErrorKind::invalid_input, "--trace writes into the journal", "run",
+                                "name one with --journal FILE"});
   }
   const Result<std::string> program = find_program(options.command.front());
-  if (!program) return refuse(exit_not_found, program.error());
+  if (!program) return refused(exit_not_found, program.error());
   const Result<interpose::DeviceChoice> choice = interpose::device_choice(options.device);
-  if (!choice) return refuse(exit_usage, choice.error());
+  if (!choice) return refused(exit_usage, choice.error());
   errno = 0;
   if (!options.journal.empty()) {
     const Status writable = check_journal(options.journal);
-    if (!writable) return refuse(exit_usage, writable.error());
+    if (!writable) return refused(exit_usage, writable.error());
   }
   const Result<interpose::FoundDriver> driver = interpose::find_driver(*choice, library_folder());
-  if (!driver) return refuse(exit_usage, driver.error());
-  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program);
-  if (driver->is_cpu_device && file && file->has_static_cuda_runtime) {
-    return refuse(exit_not_executable, interpose::static_runtime_error(*program));
+  if (!driver) return refused(exit_usage, driver.error());
+  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program, cpu_runtime());
+  if (driver->is_cpu_device && file && file->obstacle) {
+    return refused(exit_not_executable, *file->obstacle);
   }
+  return Start{*program, *driver};
+}
 
-  set_environment(options, *driver);
+int execute(const RunOptions& options, const Start& start) {
+  set_environment(options, start.driver);
   std::vector<char*> arguments;
   for (const std::string& argument : options.command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  execv(program->c_str(), arguments.data());
-  return refuse(
-      exit_not_executable,
-      {ErrorKind::system, std::string("cannot be run: ") + std::strerror(errno), *program, {}});
+  execv(start.program.c_str(), arguments.data());
+  return refuse(exit_not_executable, {ErrorKind::system,
+                                      std::string("cannot be run: ") + std::strerror(errno),
+                                      start.program,
+                                      {}});
 }
 
-}  // namespace
-
 void mark_program(const CLI::App& app, std::vector<std::string>& arguments) {
-  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return;
+  const auto takes_program = {"run", "check", "verify"};
+  if (arguments.empty() || std::ranges::count(takes_program, arguments.front()) == 0) return;
   const CLI::App* const command = app.get_subcommand(arguments.front());
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -144,42 +151,46 @@ void mark_program(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-namespace {
-
-// add_options() adds what run and check have in common, and runs the program with it.
-void add_options(CLI::App& command, const std::shared_ptr<RunOptions>& options, int* status) {
+void add_program_options(CLI::App& command, const std::shared_ptr<RunOptions>& options, int* status,
+                         const std::function<int()>& run) {
   command.add_option("--device", options->device,
                      "auto takes the GPU where there are a driver and a device, else the CPU");
-  command.add_option("--journal", options->journal,
-                     "write what happens to FILE (%p: the process id), for sluice inspect");
   command
       .add_option("--dependence", options->dependence,
                   "exact: per byte; buffer: Mekong's rule, any write invalidates all before it")
       ->check(CLI::IsMember({"exact", "buffer"}));
   command.add_option("PROGRAM", options->command, "the program and its arguments");
   const std::string name = command.get_name();
-  command.callback([options, status, name] {
+  command.callback([options, status, name, run] {
     if (options->command.empty()) {
       *status = refuse(exit_usage, {ErrorKind::invalid_input, "no program given", name,
                                     "sluice " + name + " [OPTIONS] [--] PROGRAM ARGS..."});
       return;
     }
-    *status = run(*options);
+    *status = run();
   });
 }
 
-}  // namespace
+void add_megakernel_option(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--megakernel", options.megakernel,
+                  "run windows by the GPU's megakernel: background lets launches pass through "
+                  "until their code is ready, wait waits for it; off is the default")
+      ->check(CLI::IsMember({"off", "background", "wait"}));
+}
+
+void add_journal_option(CLI::App& command, RunOptions& options) {
+  command.add_option("--journal", options.journal,
+                     "write what happens to FILE (%p: the process id), for sluice inspect");
+}
 
 void add_run_command(CLI::App& app, int* status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
   command->footer("sluice run [OPTIONS] [--] PROGRAM ARGS...; the exit status is the program's.");
-  add_options(*command, options, status);
-  command
-      ->add_option("--megakernel", options->megakernel,
-                   "run windows by the GPU's megakernel: background lets launches pass through "
-                   "until their code is ready, wait waits for it; off is the default")
-      ->check(CLI::IsMember({"off", "background", "wait"}));
+  add_program_options(*command, options, status, [options] { return run(*options); });
+  add_journal_option(*command, *options);
+  add_megakernel_option(*command, *options);
   command->add_flag("--trace", options->trace,
                     "note in the journal when each task ran, for sluice inspect --trace");
   command->add_flag("--check-footprints", options->check_footprints,
@@ -192,21 +203,6 @@ void add_run_command(CLI::App& app, int* status) {
                     "say on stderr at the end what Sluice did; on a terminal it says so anyway "
                     "after more than a second (SLUICE_SUMMARY=0: never)");
   command->add_flag("--off", options->off, "run on that device without Sluice");
-}
-
-void add_check_command(CLI::App& app, int* status) {
-  const auto options = std::make_shared<RunOptions>();
-  options->check_races = true;
-  CLI::App* command =
-      app.add_subcommand("check", "Run a program and find races between its streams");
-  command->footer(
-      "sluice check [OPTIONS] [--] PROGRAM ARGS...; launches run one by one in stream order. "
-      "docs/check.md says what counts as a race.");
-  add_options(*command, options, status);
-  command
-      ->add_option("--error-exitcode", options->race_status,
-                   "the exit status where a race was found; else it is the program's")
-      ->check(CLI::Range(1, 255));
 }
 
 }  // namespace sluice::tools

@@ -1,6 +1,8 @@
 #include "analysis/polly/block_relation.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 #include <isl/ctx.h>
@@ -9,6 +11,7 @@
 
 #include "analysis/polly/translate_folding.hpp"
 #include "base/assert.hpp"
+#include "relation/isl_context.hpp"
 #include "relation/isl_relation.hpp"
 
 namespace sluice::analysis {
@@ -161,7 +164,8 @@ bool holds_within_budget(isl::ctx context, const std::function<bool()>& check) {
   return holds && !budget->is_hard_;
 }
 
-OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
+OperationBudget::OperationBudget(isl::ctx context, Budget& budget)
+    : context_(context), budget_(budget) {
   SLUICE_ASSERT(current_budget == nullptr);
   current_budget = this;
   isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
@@ -171,13 +175,26 @@ OperationBudget::OperationBudget(isl::ctx context) : context_(context) {
 
 OperationBudget::~OperationBudget() {
   current_budget = nullptr;
-  allow(0);
+  charge();
+  isl_ctx_set_max_operations(context_.get(), 0);
   isl_ctx_reset_error(context_.get());
 }
 
+void OperationBudget::charge() {
+  const Budget::Cost spent = cost_since(std::exchange(charged_, isl_spent()));
+  const Budget::Cost left = budget_.left();
+  if (spent.steps > left.steps || spent.bytes > left.bytes) {
+    budget_.use_up();
+  } else {
+    budget_.take(spent.steps, spent.bytes);
+  }
+}
+
 void OperationBudget::allow(unsigned long operations) {
+  charge();
+  const unsigned long left = budget_.left().steps / IslWork::steps_of_operation;
   isl_ctx_reset_operations(context_.get());
-  isl_ctx_set_max_operations(context_.get(), operations);
+  isl_ctx_set_max_operations(context_.get(), std::max(1UL, std::min(operations, left)));
 }
 
 }  // namespace sluice::analysis

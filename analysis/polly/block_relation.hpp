@@ -13,6 +13,7 @@
 
 #include "analysis/kernel/access_form.hpp"
 #include "analysis/polly/touch_places.hpp"
+#include "analysis/rewrite/isl_allowance.hpp"
 #include "analysis/shape_family.hpp"
 
 namespace sluice::analysis {
@@ -62,20 +63,24 @@ Relation coalesced(const Relation& relation) {
   return holds_within_budget(relation.ctx(), is_same) ? fewer : relation;
 }
 
-// OperationBudget bounds what isl may spend in its lifetime; past it isl's results are null. One at
-// a time in each thread.
+// OperationBudget lets isl spend in its lifetime what a budget has left, and charges it; past it
+// isl's results are null. One at a time in each thread.
 class OperationBudget {
  public:
-  explicit OperationBudget(isl::ctx context);
+  OperationBudget(isl::ctx context, Budget& budget);
   ~OperationBudget();
   friend bool holds_within_budget(isl::ctx context, const std::function<bool()>& check);
   OperationBudget(const OperationBudget&) = delete;
   OperationBudget& operator=(const OperationBudget&) = delete;
 
  private:
+  // allow() charges what was spent so far, and lets isl go on for so many operations.
   void allow(unsigned long operations);
+  void charge();
 
   isl::ctx context_;
+  Budget& budget_;
+  IslAllowance charged_ = isl_spent();
   bool is_hard_ = false;  // a check took too long
 };
 

@@ -12,6 +12,7 @@ using Wide = __int128;
 // it equals the sum where the sum fits into 64 bits; beyond this limit nothing is claimed.
 constexpr Wide limit = Wide(1) << 62;
 constexpr Wide widest_span = Wide(1) << 32;
+constexpr size_t most_terms = 10'000;
 
 struct Terms {
   std::array<Wide, 3> slope{};
@@ -57,6 +58,8 @@ class Bounder {
       : kernel_(kernel), evolution_(evolution) {}
 
   Terms terms(const SCEV* expression) {
+    if (left_ == 0) return Terms::nothing();
+    --left_;
     Terms result = structural(expression);
     if (result.known) return result;
     return range(expression);
@@ -120,6 +123,8 @@ class Bounder {
 
   const Specialised& kernel_;
   ScalarEvolution& evolution_;
+  // Expressions share parts, each of which is followed once for each way to it.
+  size_t left_ = most_terms;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "base/assert.hpp"
+#include "relation/isl_context.hpp"
 
 struct isl_ctx;
 
@@ -17,6 +18,10 @@ struct Allowance {
 };
 
 thread_local Allowance* current = nullptr;
+thread_local IslAllowance spent = {0, 0, 0};
+
+// So many numbers of a row are combined in a step.
+constexpr uint64_t numbers_of_step = 8;
 
 // Spending ends with the work, however that ends: a jump, a return or an exception.
 struct Spending {
@@ -27,6 +32,7 @@ struct Spending {
 };
 
 void spend(uint64_t IslAllowance::* what, uint64_t amount) {
+  spent.*what += amount;
   if (current == nullptr) return;
   uint64_t& left = current->left.*what;
   if (left < amount) std::longjmp(current->end, 1);
@@ -56,11 +62,13 @@ void __wrap_isl_seq_combine(void* row, void* factor, void* first, void* other_fa
 
 void* __wrap_isl_malloc_or_die(isl_ctx* context, size_t bytes) {
   spend(&IslAllowance::allocations, 1);
+  spend(&IslAllowance::bytes, bytes);
   return __real_isl_malloc_or_die(context, bytes);
 }
 
 void* __wrap_isl_calloc_or_die(isl_ctx* context, size_t count, size_t bytes) {
   spend(&IslAllowance::allocations, 1);
+  spend(&IslAllowance::bytes, count * bytes);
   return __real_isl_calloc_or_die(context, count, bytes);
 }
 
@@ -84,6 +92,16 @@ void __wrap_isl_handle_error(isl_ctx* context, int error, const char* message, c
 }  // extern "C"
 
 namespace sluice::analysis {
+
+const IslAllowance& isl_spent() {
+  return spent;
+}
+
+Budget::Cost cost_since(const IslAllowance& before) {
+  return {(spent.allocations - before.allocations) * IslWork::steps_of_operation +
+              (spent.numbers - before.numbers) / numbers_of_step,
+          spent.bytes - before.bytes};
+}
 
 bool run_within(const IslAllowance& most, llvm::function_ref<void()> work) {
   SLUICE_ASSERT(current == nullptr);

@@ -5,6 +5,8 @@
 
 #include <llvm/ADT/STLFunctionalExtras.h>
 
+#include "relation/budget.hpp"
+
 namespace sluice::analysis {
 
 // IslAllowance is what isl may spend. Time goes where isl makes many objects, and where it works on
@@ -12,7 +14,14 @@ namespace sluice::analysis {
 struct IslAllowance {
   uint64_t allocations = 0;
   uint64_t numbers = 0;  // in the rows of matrices that are combined, or divided by their gcd
+  uint64_t bytes = UINT64_MAX;
 };
+
+// isl_spent() is what isl has spent on the calling thread so far, since it began.
+const IslAllowance& isl_spent();
+
+// cost_since() is what isl has spent on the calling thread since it had spent `before`.
+Budget::Cost cost_since(const IslAllowance& before);
 
 // run_within() calls `work`, and gives it up where isl spends more than `most` for it: false, and
 // whatever the work held is leaked, its destructors are not run. isl has a count of its own

@@ -1,5 +1,6 @@
 #include "analysis/rewrite/passes.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "analysis/rewrite/legibility.hpp"
 #include "analysis/rewrite/region_exits.hpp"
 #include "base/assert.hpp"
+#include "relation/isl_context.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -35,7 +37,14 @@ using namespace llvm;
 
 // The largest models that are built take 378,000 allocations and 930,000 numbers, and a tenth of a
 // second.
-constexpr IslAllowance allowance_of_a_model = {.allocations = 400'000, .numbers = 2'000'000};
+constexpr IslAllowance largest_model = {.allocations = 400'000, .numbers = 2'000'000};
+
+IslAllowance allowance_of_a_model(const Budget::Cost& left) {
+  return {
+      .allocations = std::min(largest_model.allocations, left.steps / IslWork::steps_of_operation),
+      .numbers = largest_model.numbers,
+      .bytes = left.bytes};
+}
 
 // Polly's switches are options of the command line; they are set once, without parsing one.
 void set_polly_options() {
@@ -108,6 +117,7 @@ struct Passes::Managers {
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
+  FunctionPassManager folding;
   FunctionPassManager reduction;
   FunctionPassManager specialisation;
   FunctionPassManager again;
@@ -125,6 +135,10 @@ Passes::Passes() : managers_(std::make_unique<Managers>()) {
   builder.registerFunctionAnalyses(m.functions);
   builder.registerLoopAnalyses(m.loops);
   builder.crossRegisterProxies(m.loops, m.functions, m.components, m.modules);
+
+  m.folding.addPass(InstSimplifyPass());
+  m.folding.addPass(SimplifyCFGPass());
+  m.folding.addPass(InstSimplifyPass());
 
   m.reduction.addPass(ADCEPass());
   m.reduction.addPass(SimplifyCFGPass());
@@ -156,6 +170,11 @@ Passes::Passes() : managers_(std::make_unique<Managers>()) {
 
 Passes::~Passes() = default;
 
+void Passes::fold(llvm::Function& function) {
+  managers_->folding.run(function, managers_->functions);
+  managers_->functions.clear();
+}
+
 void Passes::reduce(llvm::Function& function) {
   function.addFnAttr(Attribute::MustProgress);
   function.addFnAttr(Attribute::WillReturn);
@@ -186,11 +205,14 @@ void Passes::specialise(llvm::Function& function) {
   remove_unreachable_ends(function);
 }
 
-polly::Scop* Passes::scop(llvm::Function& function) {
+polly::Scop* Passes::scop(llvm::Function& function, Budget& budget) {
   polly::ScopInfo* scops = nullptr;
-  gave_up_ = !run_within(allowance_of_a_model, [&] {
+  const IslAllowance before = isl_spent();
+  gave_up_ = !run_within(allowance_of_a_model(budget.left()), [&] {
     scops = &managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
   });
+  const Budget::Cost spent = cost_since(before);
+  gave_up_ = !budget.take(spent.steps, spent.bytes) || gave_up_;
   if (gave_up_) {
     clear();
     return nullptr;

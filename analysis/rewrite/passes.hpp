@@ -11,6 +11,8 @@ namespace polly {
 class Scop;
 }
 
+#include "relation/budget.hpp"
+
 namespace sluice::analysis {
 
 // inline_calls() inlines every call of a function that the module defines. False where some stay:
@@ -26,13 +28,17 @@ class Passes {
   // reduce() removes dead code, dead loops and branches that decide nothing.
   void reduce(llvm::Function& function);
 
+  // fold() folds constants and the branches that they decide.
+  void fold(llvm::Function& function);
+
   // specialise() folds constants and brings loops and comparisons into the form that scalar
   // evolution and Polly read best, using the `range` attributes of the arguments.
   void specialise(llvm::Function& function);
 
-  // scop() is Polly's model of the whole function, or nullptr where it has none or would take too
-  // long. It lives until clear(); where there is none, results of other analyses may be gone.
-  polly::Scop* scop(llvm::Function& function);
+  // scop() is Polly's model of the whole function, or nullptr where it has none or would take more
+  // than the budget has left. It lives until clear(); where there is none, results of other
+  // analyses may be gone.
+  polly::Scop* scop(llvm::Function& function, Budget& budget);
 
   // refusal() is why scop() is none, in Polly's own words.
   std::string refusal(llvm::Function& function);

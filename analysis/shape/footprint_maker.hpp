@@ -9,6 +9,7 @@
 #include "analysis/kernel/access_form.hpp"
 #include "analysis/rewrite/passes.hpp"
 #include "analysis/shape_family.hpp"
+#include "relation/budget.hpp"
 
 namespace sluice::analysis {
 
@@ -23,10 +24,14 @@ class FootprintMaker {
   // numbers have them as parameters.
   Footprint make(const ShapeFamily& family);
 
+  // dearest() is what the dearest analysis so far took, at most analysis_cost.
+  const Budget::Cost& dearest() const { return dearest_; }
+
  private:
   std::unique_ptr<llvm::LLVMContext> context_;
   AccessForm form_;
   Passes passes_;
+  Budget::Cost dearest_;
 };
 
 }  // namespace sluice::analysis

@@ -9,6 +9,8 @@ namespace {
 constexpr size_t most_examples = 16;
 constexpr size_t most_families = 16;
 constexpr size_t most_symbols = 4;
+// Giving a family's footprint the numbers of a launch, and comparing it.
+constexpr Budget::Cost comparison_cost = {1'000'000, uint64_t{64} << 20U};
 // Ranges beyond this let nearly every index wrap around in 32 bits.
 constexpr int64_t largest_bound = 1 << 24;
 
@@ -58,7 +60,8 @@ std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const L
   // Compared with its parameters first: a relation that is empty for the example says nothing.
   if (is_as_good_as(footprint, example)) {
     families_.emplace_front(tried, footprint, maker_.form().signature.shape_scalars);
-    if (are_equally_exact(closed(families_.front().at(example.shape)), example)) {
+    Budget budget(comparison_cost);
+    if (are_equally_exact(families_.front().at(example.shape), example, budget)) {
       if (families_.size() > most_families) families_.pop_back();
       return families_.front().at(shape);
     }

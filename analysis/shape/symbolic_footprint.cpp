@@ -1,6 +1,8 @@
 #include "analysis/shape/symbolic_footprint.hpp"
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <isl/ctx.h>
 #include <isl/isl-noexceptions.h>
@@ -28,23 +30,37 @@ isl_ctx* new_context() {
 
 isl::map parsed(isl_ctx* context, const Access& access) {
   if (access.relation.empty()) return {};
-  const isl::map relation = map_of(isl::ctx(context), access.relation);
-  SLUICE_ASSERT(!relation.is_null());
-  return relation;
+  return map_of(isl::ctx(context), access.relation);
 }
 
-Access closed(const Access& access, const std::vector<Symbol>& symbols, isl_ctx* context) {
+// Nothing where isl's operations do not suffice.
+std::optional<Access> closed(const Access& access, const std::vector<Symbol>& symbols,
+                             isl_ctx* context) {
   if (access.relation.empty()) return access;
   isl_map* map = parsed(context, access).release();
   for (unsigned i = 0; i < access.relation.parameters; ++i)
     map = isl_map_fix_val(map, isl_dim_param, i, isl_val_int_from_si(context, symbols[i].value));
   map = isl_map_project_out(map, isl_dim_param, 0, access.relation.parameters);
   const isl::map fixed = coalesced(isl::manage(map));
-  SLUICE_ASSERT(!fixed.is_null());
-  if (fixed.is_empty().is_true()) return {};
+  const isl::boolean is_empty = fixed.is_empty();
+  if (is_empty.is_error()) return std::nullopt;
+  if (is_empty.is_true()) return Access{};
   auto rows = rows_of(fixed);
-  SLUICE_ASSERT(rows.has_value());
-  return {std::move(*rows), access.precision, access.reason};
+  if (!rows) return std::nullopt;
+  return Access{std::move(*rows), access.precision, access.reason};
+}
+
+std::optional<Footprint> closed(const Footprint& footprint, isl_ctx* context) {
+  Footprint result = footprint;
+  result.symbols.clear();
+  for (ArgumentFootprint& argument : result.arguments) {
+    for (Access* access : {&argument.reads, &argument.may_writes, &argument.must_writes}) {
+      std::optional<Access> fixed = closed(*access, footprint.symbols, context);
+      if (!fixed) return std::nullopt;
+      *access = std::move(*fixed);
+    }
+  }
+  return result;
 }
 
 bool says_as_much(const Access& a, const Access& b) {
@@ -113,14 +129,10 @@ Footprint SymbolicFootprint::at(const LaunchShape& shape) const {
 }
 
 Footprint closed(const Footprint& footprint) {
-  Footprint result = footprint;
-  result.symbols.clear();
   const std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context(new_context(), free_context);
-  for (ArgumentFootprint& argument : result.arguments) {
-    for (Access* access : {&argument.reads, &argument.may_writes, &argument.must_writes})
-      *access = closed(*access, footprint.symbols, context.get());
-  }
-  return result;
+  std::optional<Footprint> result = closed(footprint, context.get());
+  SLUICE_ASSERT(result.has_value());
+  return *std::move(result);
 }
 
 bool is_as_good_as(const Footprint& symbolic, const Footprint& specialised) {
@@ -129,10 +141,12 @@ bool is_as_good_as(const Footprint& symbolic, const Footprint& specialised) {
   return for_all_accesses(symbolic, specialised, says_as_much);
 }
 
-bool are_equally_exact(const Footprint& instance, const Footprint& specialised) {
-  if (!is_as_good_as(instance, specialised)) return false;
+bool are_equally_exact(const Footprint& instance, const Footprint& specialised, Budget& budget) {
   const std::unique_ptr<isl_ctx, isl_stat (*)(isl_ctx*)> context(new_context(), free_context);
-  return for_all_accesses(instance, specialised, [&](const Access& a, const Access& b) {
+  const OperationBudget bounded(context.get(), budget);
+  const std::optional<Footprint> fixed = closed(instance, context.get());
+  if (!fixed || !is_as_good_as(*fixed, specialised)) return false;
+  return for_all_accesses(*fixed, specialised, [&](const Access& a, const Access& b) {
     return same_where_exact(a, b, context.get());
   });
 }

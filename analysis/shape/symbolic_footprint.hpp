@@ -6,6 +6,7 @@
 
 #include "analysis/footprint.hpp"
 #include "analysis/shape_family.hpp"
+#include "relation/budget.hpp"
 
 namespace sluice::analysis {
 
@@ -40,8 +41,9 @@ Footprint closed(const Footprint& footprint);
 // much of a launch as `specialised`: each access is there in both and of the same precision.
 bool is_as_good_as(const Footprint& symbolic, const Footprint& specialised);
 
-// are_equally_exact() is true where, in addition, the exact accesses are the same bytes. Neither
-// footprint has parameters.
-bool are_equally_exact(const Footprint& instance, const Footprint& specialised);
+// are_equally_exact() is true where, in addition, the exact accesses of `instance`, with the values
+// of its symbols, are the same bytes as those of `specialised`, which has none; false where the
+// budget does not suffice to say so.
+bool are_equally_exact(const Footprint& instance, const Footprint& specialised, Budget& budget);
 
 }  // namespace sluice::analysis

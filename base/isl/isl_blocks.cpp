@@ -11,6 +11,8 @@
 
 #include <malloc.h>
 
+#include "base/thread/thread_owned.hpp"
+
 struct isl_ctx;
 
 namespace {
@@ -34,8 +36,6 @@ class FormerBlocks {
   size_t next_ = 0;
 };
 
-thread_local FormerBlocks former_blocks;
-
 }  // namespace
 
 extern "C" {
@@ -52,7 +52,7 @@ void* __wrap_isl_realloc_or_die(isl_ctx* context, void* block, size_t bytes) {
   // no arrays of one byte.
   const size_t former = malloc_usable_size(block);
   if (former > 1) std::memcpy(larger, block, std::min(bytes, former));
-  former_blocks.add(block);
+  sluice::ThreadOwned<FormerBlocks>::get().add(block);
   return larger;
 }
 

@@ -27,7 +27,8 @@ MAIN = "from sluice import main\n\nmain()\n"
 # A wheel holds no links, so libcuda.so and libcudart.so, which are some, stay out.
 PARTS = {"bin/sluice": "bin/sluice", "lib/sluice/libsluice.so": "lib/libsluice.so",
          "lib/sluice/cpu/libcuda.so.1": "lib/cpu/libcuda.so.1",
-         "lib/sluice/cpu/libcudart.so.13": "lib/cpu/libcudart.so.13"}
+         "lib/sluice/cpu/libcudart.so.13": "lib/cpu/libcudart.so.13",
+         "lib/sluice/cpu/libsluice-audit.so": "lib/cpu/libsluice-audit.so"}
 
 
 class Wheel:

@@ -119,6 +119,14 @@ bool AxisProduct::empty() const {
                                  [](const Axis& axis) { return axis.slaves.empty(); });
 }
 
+uint64_t AxisProduct::pairs(size_t axis) const {
+  uint64_t pairs = axes_[axis].rows.size();
+  for (const Interval& row : axes_[axis].rows) {
+    if (!row.empty()) pairs += static_cast<uint64_t>(row.last - row.first + 1);
+  }
+  return pairs;
+}
+
 std::vector<int64_t> AxisProduct::offsets(size_t axis, size_t most) const {
   const auto& rows = axes_[axis].rows;
   Interval hull;

@@ -32,6 +32,9 @@ class AxisProduct {
   // row() is the masters' coordinates that a slave's is related to.
   const Interval& row(size_t axis, uint32_t slave) const { return axes_[axis].rows[slave]; }
 
+  // pairs() is how many pairs there are of one coordinate, and at least its extent.
+  uint64_t pairs(size_t axis) const;
+
   // offsets() lists master - slave of all pairs, ascending; nothing past `most`.
   std::vector<int64_t> offsets(size_t axis, size_t most) const;
   // has_offset() is true where each s of `from` is related to s + offset.

@@ -10,6 +10,9 @@ namespace {
 
 constexpr int64_t largest_position = int64_t{1} << 60;
 
+// So many ranges, or entries of a table, are gone through in a step.
+constexpr uint64_t ranges_a_step = 8;
+
 bool is_single(const Interval& interval) {
   return interval.first >= interval.last;
 }
@@ -78,16 +81,17 @@ std::vector<Range> merged_positions(const BoxLevel& level) {
 // append_ranges() visits the positions of levels[depth] and, for each, those of the inner levels.
 bool append_ranges(const std::vector<BoxLevel>& levels,
                    const std::vector<std::vector<Range>>& positions, size_t depth, int64_t base,
-                   size_t most, std::vector<Range>& ranges) {
+                   Budget& budget, std::vector<Range>& ranges) {
   if (depth + 1 == levels.size()) {
+    if (!budget.make<Range>(positions[depth].size(), ranges_a_step)) return false;
     for (const Range& range : positions[depth])
       ranges.push_back({base + range.begin, base + range.end});
-    return ranges.size() <= most;
+    return true;
   }
   for (const Range& range : positions[depth]) {
     for (int64_t position = range.begin; position < range.end; ++position) {
       const int64_t start = base + levels[depth].stride * position;
-      if (!append_ranges(levels, positions, depth + 1, start, most, ranges)) return false;
+      if (!append_ranges(levels, positions, depth + 1, start, budget, ranges)) return false;
     }
   }
   return true;
@@ -163,18 +167,31 @@ BlockBoxes whole_range(const Dim3& grid, uint64_t bytes) {
   return piece;
 }
 
-std::optional<ByteIntervals> bytes_of(const Boxes& boxes, size_t most) {
+uint64_t places_of(const BlockBoxes& piece) {
+  uint64_t places = 0;
+  for (const BoxLevel& level : piece.levels)
+    places += level.at.size();
+  return places;
+}
+
+std::optional<ByteIntervals> bytes_of(const Boxes& boxes, Budget& budget) {
   ByteIntervals bytes;
   for (const BlockBoxes& piece : boxes) {
+    const uint64_t places = places_of(piece);
+    if (!budget.make<Range>(places, ranges_a_step) || !budget.take(sorting_steps(places)))
+      return std::nullopt;
     if (touches_nothing(piece)) continue;
     std::vector<std::vector<Range>> positions;
     for (const BoxLevel& level : piece.levels)
       positions.push_back(merged_positions(level));
     std::vector<Range> ranges;
-    if (!append_ranges(piece.levels, positions, 0, 0, most, ranges)) return std::nullopt;
-    bytes = bytes.with(ByteIntervals(std::move(ranges)));
+    if (!append_ranges(piece.levels, positions, 0, 0, budget, ranges)) return std::nullopt;
+    if (!budget.take(sorting_steps(ranges.size()))) return std::nullopt;
+    const ByteIntervals more(std::move(ranges));
+    const Budget::Cost cost = bytes.merging_cost(more);
+    if (!budget.take(cost.steps, cost.bytes)) return std::nullopt;
+    bytes = bytes.with(more);
   }
-  if (bytes.ranges().size() > most) return std::nullopt;
   return bytes;
 }
 
@@ -183,8 +200,8 @@ namespace {
 // RunLister lists one piece block by block.
 class RunLister {
  public:
-  RunLister(const BlockBoxes& piece, size_t most, std::vector<ByteRun>& runs)
-      : piece_(piece), most_(most), runs_(runs) {}
+  RunLister(const BlockBoxes& piece, Budget& budget, std::vector<ByteRun>& runs)
+      : piece_(piece), budget_(budget), runs_(runs) {}
 
   bool list(uint32_t block, const std::array<int64_t, 3>& at) {
     for (size_t axis = 0; axis < 3; ++axis) {
@@ -206,8 +223,9 @@ class RunLister {
     const BoxLevel& level = piece_.levels[depth];
     const Interval& interval = of(level, at);
     if (depth + 1 == piece_.levels.size()) {
+      if (!budget_.make<ByteRun>(1, ranges_a_step)) return false;
       runs_.push_back({block, base + interval.first, base + interval.last + 1});
-      return runs_.size() <= most_;
+      return true;
     }
     for (int64_t position = interval.first; position <= interval.last; ++position) {
       if (!list_level(block, at, depth + 1, base + level.stride * position)) return false;
@@ -216,16 +234,17 @@ class RunLister {
   }
 
   const BlockBoxes& piece_;
-  const size_t most_;
+  Budget& budget_;
   std::vector<ByteRun>& runs_;
 };
 
 }  // namespace
 
-bool append_runs(const Boxes& boxes, const Dim3& grid, size_t most, std::vector<ByteRun>& runs) {
+bool append_runs(const Boxes& boxes, const Dim3& grid, Budget& budget, std::vector<ByteRun>& runs) {
   std::vector<RunLister> listers;
+  if (!budget.take(grid.count() * boxes.size() / ranges_a_step)) return false;
   for (const BlockBoxes& piece : boxes)
-    listers.emplace_back(piece, most, runs);
+    listers.emplace_back(piece, budget, runs);
   uint32_t block = 0;
   for (int64_t z = 0; z < grid.z; ++z) {
     for (int64_t y = 0; y < grid.y; ++y) {

@@ -10,6 +10,7 @@
 
 #include "base/dim3.hpp"
 #include "relation/access_loops.hpp"
+#include "relation/budget.hpp"
 #include "relation/byte_intervals.hpp"
 
 namespace sluice::dro {
@@ -57,10 +58,13 @@ std::optional<BlockBoxes> shifted(BlockBoxes piece, int64_t offset);
 // whole_range() is every block of the grid touching bytes 0 .. bytes - 1.
 BlockBoxes whole_range(const Dim3& grid, uint64_t bytes);
 
-// bytes_of() lists the bytes that all blocks touch together; nothing past `most` ranges.
-std::optional<ByteIntervals> bytes_of(const Boxes& boxes, size_t most);
+// places_of() is how many entries the tables of a piece have: what shifted() takes.
+uint64_t places_of(const BlockBoxes& piece);
 
-// append_runs() lists them by block; false, with `runs` in any state, past `most` runs.
-bool append_runs(const Boxes& boxes, const Dim3& grid, size_t most, std::vector<ByteRun>& runs);
+// bytes_of() lists the bytes that all blocks touch together; nothing past the budget.
+std::optional<ByteIntervals> bytes_of(const Boxes& boxes, Budget& budget);
+
+// append_runs() lists them by block; false, with `runs` in any state, past the budget.
+bool append_runs(const Boxes& boxes, const Dim3& grid, Budget& budget, std::vector<ByteRun>& runs);
 
 }  // namespace sluice::dro

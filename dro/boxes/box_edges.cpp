@@ -15,14 +15,14 @@ namespace {
 // More products than these are left to others, since each is looked at for each offset.
 constexpr size_t most_products = 64;
 
-// Tables of more rows or ranges are left to others.
-constexpr size_t most_edge_ranges = size_t{1} << 22;
+// So many coordinates, or ranges of blocks, are gone through in a step.
+constexpr uint64_t places_a_step = 8;
 
 // Closing collects products, and answers the questions of drawn() about the edges of all of them.
 class Closing {
  public:
-  Closing(const Dim3& master_grid, const Dim3& slave_grid)
-      : master_grid_(master_grid), slave_grid_(slave_grid) {}
+  Closing(const Dim3& master_grid, const Dim3& slave_grid, Budget& budget)
+      : master_grid_(master_grid), slave_grid_(slave_grid), budget_(budget) {}
   bool empty() const { return products_.empty(); }
   // add() is false where there are too many products.
   bool add(AxisProduct product, bool certain) {
@@ -40,13 +40,20 @@ class Closing {
 
  private:
   bool append_row(const std::array<uint32_t, 3>& slave, RangeEdges& edges) const;
+  bool append_masters(const AxisProduct& product, const std::array<uint32_t, 3>& slave,
+                      std::vector<BlockRange>& ranges) const;
   bool covered(const BlockOffset& offset) const;
 
   const Dim3 master_grid_, slave_grid_;
+  Budget& budget_;
   std::array<Interval, 3> slaves_, masters_;  // the boxes, by axis
   std::vector<AxisProduct> products_;
   std::vector<bool> certain_;
 };
+
+uint64_t extent_of(const Interval& interval) {
+  return interval.empty() ? 0 : static_cast<uint64_t>(interval.last - interval.first + 1);
+}
 
 BlockBox block_box(const std::array<Interval, 3>& box) {
   const auto at = [](int64_t place) { return static_cast<uint32_t>(place); };
@@ -60,6 +67,7 @@ std::optional<std::vector<BlockOffset>> Closing::offsets(size_t most) const {
     std::array<std::vector<int64_t>, 3> offsets;
     uint64_t count = 1;
     for (size_t axis = 0; axis < 3; ++axis) {
+      if (!budget_.take(1 + product.pairs(axis) / places_a_step)) return std::nullopt;
       offsets[axis] = product.offsets(axis, most);
       count *= offsets[axis].size();
       if (count == 0 || count > most) return std::nullopt;
@@ -84,7 +92,8 @@ bool Closing::covered(const BlockOffset& offset) const {
     for (size_t axis = 0; axis < 3 && all; ++axis) {
       const Interval from = {std::max(slaves_[axis].first, masters_[axis].first - by[axis]),
                              std::min(slaves_[axis].last, masters_[axis].last - by[axis])};
-      all = products_[i].has_offset(axis, from, by[axis]);
+      all = budget_.take(1 + extent_of(from) / places_a_step) &&
+            products_[i].has_offset(axis, from, by[axis]);
     }
     if (all) return true;
   }
@@ -94,8 +103,10 @@ bool Closing::covered(const BlockOffset& offset) const {
 bool Closing::has_all(const BoxPair&) const {
   for (size_t i = 0; i < products_.size(); ++i) {
     bool all = certain_[i];
-    for (size_t axis = 0; axis < 3 && all; ++axis)
-      all = products_[i].has_all(axis, slaves_[axis], masters_[axis]);
+    for (size_t axis = 0; axis < 3 && all; ++axis) {
+      all = budget_.take(1 + extent_of(slaves_[axis]) / places_a_step) &&
+            products_[i].has_all(axis, slaves_[axis], masters_[axis]);
+    }
     if (all) return true;
   }
   return false;
@@ -116,31 +127,38 @@ std::optional<BoxPair> Closing::boxes() {
   return BoxPair{block_box(masters_), block_box(slaves_)};
 }
 
-// append_masters() adds the masters of one slave block in one product, as linear ranges.
-void append_masters(const AxisProduct& product, const std::array<uint32_t, 3>& slave,
-                    const Dim3& grid, std::vector<BlockRange>& ranges) {
+// append_masters() adds the masters of one slave block in one product, as linear ranges; false past
+// the budget.
+bool Closing::append_masters(const AxisProduct& product, const std::array<uint32_t, 3>& slave,
+                             std::vector<BlockRange>& ranges) const {
   const Interval &x = product.row(0, slave[0]), &y = product.row(1, slave[1]),
                  &z = product.row(2, slave[2]);
-  if (x.empty()) return;
+  if (x.empty()) return true;
+  if (!budget_.make<BlockRange>(extent_of(y) * extent_of(z), places_a_step)) return false;
   for (int64_t at_z = z.first; at_z <= z.last; ++at_z) {
     for (int64_t at_y = y.first; at_y <= y.last; ++at_y) {
-      const int64_t row = grid.x * (at_y + int64_t{grid.y} * at_z);
+      const int64_t row = master_grid_.x * (at_y + int64_t{master_grid_.y} * at_z);
       ranges.push_back({static_cast<uint32_t>(row + x.first), static_cast<uint32_t>(row + x.last)});
     }
   }
+  return true;
 }
 
-// append_row() adds what one slave block waits for; false where it is not certain.
+// append_row() adds what one slave block waits for; false where it is not certain, or past the
+// budget.
 bool Closing::append_row(const std::array<uint32_t, 3>& slave, RangeEdges& edges) const {
   std::vector<BlockRange> certain, others;
-  for (size_t i = 0; i < products_.size(); ++i)
-    append_masters(products_[i], slave, master_grid_, certain_[i] ? certain : others);
+  for (size_t i = 0; i < products_.size(); ++i) {
+    if (!append_masters(products_[i], slave, certain_[i] ? certain : others)) return false;
+  }
+  if (!budget_.take(sorting_steps(certain.size()))) return false;
   std::sort(certain.begin(), certain.end(),
             [](const BlockRange& a, const BlockRange& b) { return a.first < b.first; });
   for (const BlockRange& range : certain)
     edges.add(range);
   const auto row = std::span(edges.ranges).subspan(edges.rows.back());
   edges.end_row();
+  if (!budget_.take(others.size() * row.size() / places_a_step)) return false;
   return std::all_of(others.begin(), others.end(), [&](const BlockRange& other) {
     return std::any_of(row.begin(), row.end(), [&](const BlockRange& range) {
       return range.first <= other.first && other.last <= range.last;
@@ -149,15 +167,13 @@ bool Closing::append_row(const std::array<uint32_t, 3>& slave, RangeEdges& edges
 }
 
 std::optional<RangeEdges> Closing::rows() const {
-  if (slave_grid_.count() > most_edge_ranges) return std::nullopt;
   RangeEdges edges{{0}, {}};
+  if (!budget_.make<uint32_t>(slave_grid_.count(), 1)) return std::nullopt;
   edges.rows.reserve(slave_grid_.count() + 1);
   for (uint32_t z = 0; z < slave_grid_.z; ++z) {
     for (uint32_t y = 0; y < slave_grid_.y; ++y) {
       for (uint32_t x = 0; x < slave_grid_.x; ++x) {
-        if (!append_row({x, y, z}, edges) || edges.ranges.size() > most_edge_ranges) {
-          return std::nullopt;
-        }
+        if (!append_row({x, y, z}, edges)) return std::nullopt;
       }
     }
   }
@@ -168,11 +184,16 @@ std::optional<RangeEdges> Closing::rows() const {
 }  // namespace
 
 std::optional<EdgeTable> box_edges(const std::vector<BoxMeeting>& meetings, const Dim3& master_grid,
-                                   const Dim3& slave_grid) {
-  Closing closing(master_grid, slave_grid);
+                                   const Dim3& slave_grid, Budget& budget) {
+  Closing closing(master_grid, slave_grid, budget);
+  const uint64_t sides = uint64_t{master_grid.x} + master_grid.y + master_grid.z + slave_grid.x +
+                         slave_grid.y + slave_grid.z;
   for (const BoxMeeting& meeting : meetings) {
     for (const BlockBoxes& later : *meeting.later) {
       for (const BlockBoxes& earlier : *meeting.earlier) {
+        // Levels of both, and a row for each coordinate.
+        if (!budget.make<Interval>(sides + places_of(later) + places_of(earlier), places_a_step))
+          return std::nullopt;
         auto product = product_of(later, earlier, slave_grid, master_grid);
         if (!product) return std::nullopt;
         if (product->empty()) continue;
@@ -184,7 +205,8 @@ std::optional<EdgeTable> box_edges(const std::vector<BoxMeeting>& meetings, cons
   auto table = drawn(closing, master_grid, slave_grid);
   if (!table) return std::nullopt;
   // What no single product shows may be seen in all of them.
-  if (std::holds_alternative<RangeEdges>(table->form)) return closed_form(std::move(*table));
+  if (std::holds_alternative<RangeEdges>(table->form))
+    return closed_form(std::move(*table), budget);
   const auto* edges = std::get_if<NeighbourEdges>(&table->form);
   if (edges != nullptr && edges->boxes.pairs() == table->edge_count) {
     table->form = AllEdges{edges->boxes};

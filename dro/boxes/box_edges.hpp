@@ -20,9 +20,9 @@ struct BoxMeeting {
 // box_edges() is the edges of all meetings together, in the form that draw_edges() gives them. They
 // are found one coordinate at a time: two blocks touch common bytes where their positions meet on
 // every level. Nothing where a level ties one coordinate to another, where the edges of what is not
-// intact matter, or where there are too many rows to write down. The cost of a closed form grows
-// with the sides of the grids, that of rows with the slave's blocks.
+// intact matter, or past the budget. The cost of a closed form grows with the sides of the grids,
+// that of rows with the slave's blocks.
 std::optional<EdgeTable> box_edges(const std::vector<BoxMeeting>& meetings, const Dim3& master_grid,
-                                   const Dim3& slave_grid);
+                                   const Dim3& slave_grid, Budget& budget);
 
 }  // namespace sluice::dro

@@ -16,13 +16,21 @@ constexpr uint32_t most_places = 1U << 17;
 // Separation works on one piece. Whoever finds that it cannot go on, returns false.
 class Separation {
  public:
-  Separation(std::vector<IntegerForm> constraints, size_t variables, const Dim3& grid)
-      : forms_(std::move(constraints)), variables_(variables), extents_{grid.x, grid.y, grid.z} {}
+  Separation(std::vector<IntegerForm> constraints, size_t variables, const Dim3& grid,
+             Budget& budget)
+      : forms_(std::move(constraints)),
+        variables_(variables),
+        extents_{grid.x, grid.y, grid.z},
+        budget_(budget) {}
 
   std::optional<BlockBoxes> run() {
+    // Forms are compared with each other, a few times.
+    if (!budget_.take(forms_.size() * forms_.size())) return std::nullopt;
     if (!find_strides() || !substitute() || !reduce_all() || !assign_axes()) return std::nullopt;
     BlockBoxes boxes;
     if (!find_domain(boxes) || !find_levels(boxes)) return std::nullopt;
+    // Levels that merge are gone through again.
+    if (!budget_.take(boxes.levels.size() * places_of(boxes) / 8)) return std::nullopt;
     return tidied(std::move(boxes));
   }
 
@@ -42,6 +50,7 @@ class Separation {
   FormBounds known_;
   const size_t variables_;
   const std::array<uint32_t, 3> extents_;
+  Budget& budget_;
   std::array<int64_t, IntegerForm::most_variables> strides_ = {};
   std::array<int, IntegerForm::most_variables> axis_of_ = {};
 };
@@ -225,7 +234,12 @@ bool Separation::find_levels(BlockBoxes& boxes) const {
     level.axis = axis_of_[v];
     const bool has_axis = level.axis != BoxLevel::no_axis;
     const auto axis = static_cast<size_t>(has_axis ? level.axis : 0);
-    level.at.resize(has_axis ? extents_[axis] : 1);
+    const uint64_t places = has_axis ? extents_[axis] : 1;
+    if (places > most_places || !budget_.make<Interval>(places) ||
+        !budget_.take(places * forms_.size() / 8)) {
+      return false;
+    }
+    level.at.resize(places);
     if (!find_level(v, level, has_axis ? boxes.domain[axis] : Interval{0, 0})) return false;
   }
   return true;
@@ -260,8 +274,8 @@ bool Separation::find_level(size_t variable, BoxLevel& level, const Interval& do
 }  // namespace
 
 std::optional<BlockBoxes> separate(std::vector<IntegerForm> constraints, size_t variables,
-                                   const Dim3& grid) {
-  return Separation(std::move(constraints), variables, grid).run();
+                                   const Dim3& grid, Budget& budget) {
+  return Separation(std::move(constraints), variables, grid, budget).run();
 }
 
 }  // namespace sluice::dro

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "dro/boxes/box_separation.hpp"
-
 namespace sluice::dro {
 namespace {
 
@@ -32,22 +30,31 @@ bool add_form(const Relation::Row& row, std::span<const int64_t> values, int64_t
 
 }  // namespace
 
+std::optional<std::vector<IntegerForm>> forms_of(const Relation::Piece& piece,
+                                                 std::span<const int64_t> values) {
+  const size_t variables = IntegerForm::first_existential + piece.divisions;
+  if (variables > IntegerForm::most_variables || !piece.is_small()) return std::nullopt;
+  std::vector<IntegerForm> forms;
+  bool good = true;
+  for (const Relation::Row& row : piece.equal) {
+    for (const int64_t sign : {1, -1})
+      good = good && add_form(row, values, sign, forms);
+  }
+  for (const Relation::Row& row : piece.at_least)
+    good = good && add_form(row, values, 1, forms);
+  if (!good) return std::nullopt;
+  return forms;
+}
+
 std::optional<Boxes> boxes_of(const Relation& relation, std::span<const int64_t> values,
-                              const Dim3& grid) {
+                              const Dim3& grid, Budget& budget) {
   if (relation.pieces.size() > most_pieces) return std::nullopt;
   Boxes boxes;
   for (const Relation::Piece& piece : relation.pieces) {
-    const size_t variables = IntegerForm::first_existential + piece.divisions;
-    if (variables > IntegerForm::most_variables || !piece.is_small()) return std::nullopt;
-    std::vector<IntegerForm> forms;
-    bool good = true;
-    for (const Relation::Row& row : piece.equal) {
-      for (const int64_t sign : {1, -1})
-        good = good && add_form(row, values, sign, forms);
-    }
-    for (const Relation::Row& row : piece.at_least)
-      good = good && add_form(row, values, 1, forms);
-    auto found = good ? separate(std::move(forms), variables, grid) : std::nullopt;
+    auto forms = forms_of(piece, values);
+    if (!forms) return std::nullopt;
+    auto found =
+        separate(std::move(*forms), IntegerForm::first_existential + piece.divisions, grid, budget);
     if (!found) return std::nullopt;
     if (!touches_nothing(*found)) boxes.push_back(std::move(*found));
   }

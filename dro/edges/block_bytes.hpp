@@ -17,6 +17,8 @@ class BlockBytes {
  public:
   // The runs may come in any order and overlap.
   BlockBytes(uint32_t blocks, std::vector<ByteRun> runs);
+  // cost() is what that takes.
+  static Budget::Cost cost(uint32_t blocks, const std::vector<ByteRun>& runs);
 
   uint32_t blocks() const { return static_cast<uint32_t>(rows_.size() - 1); }
   // size() is how many ranges there are in all.
@@ -39,17 +41,16 @@ class EdgeRows {
   EdgeRows(const Dim3& master_grid, const Dim3& slave_grid);
 
   // add() adds the masters of every slave block: those blocks of `earlier` that touch one of its
-  // bytes of `later` within `live`. False, with nothing left to use, where that takes more than
-  // `most_steps` steps.
+  // bytes of `later` within `live`. False, with nothing left to use, past the budget.
   bool add(const BlockBytes& later, const BlockBytes& earlier, const ByteIntervals& live,
-           size_t most_steps);
+           Budget& budget);
 
   // table() is all that was added, as ranges; it ends the collection.
   EdgeTable table() &&;
 
  private:
   class Collector;
-  void append_row(std::span<const BlockRange> a, std::span<const BlockRange> b);
+  bool append_row(std::span<const BlockRange> a, std::span<const BlockRange> b, Budget& budget);
 
   const Dim3 master_grid_, slave_grid_;
   RangeEdges edges_;

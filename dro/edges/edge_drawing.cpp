@@ -61,8 +61,10 @@ isl::map by_offsets(const isl::map& edges, const isl::set& deltas) {
 class IslEdges {
  public:
   IslEdges(const IslContext& context, const isl::map& edges, const Dim3& master_grid,
-           const Dim3& slave_grid)
-      : edges_(edges), master_grid_(master_grid), slave_grid_(slave_grid) {
+           const Dim3& slave_grid, Budget& budget)
+      : edges_(edges), master_grid_(master_grid), slave_grid_(slave_grid), budget_(budget) {
+    around_ = {BlockBox::of_grid(master_grid), BlockBox::of_grid(slave_grid)};
+    if (edges.is_null()) return;
     const auto master_box = block_box(edges.range());
     const auto slave_box = block_box(edges.domain());
     around_ = {master_box.value_or(BlockBox::of_grid(master_grid)),
@@ -86,12 +88,13 @@ class IslEdges {
   }
   std::optional<RangeEdges> rows() const {
     if (!is_bounded_) return std::nullopt;
-    return draw_ranges(edges_, master_grid_, slave_grid_);
+    return draw_ranges(edges_, master_grid_, slave_grid_, budget_);
   }
 
  private:
   const isl::map& edges_;
   const Dim3 master_grid_, slave_grid_;
+  Budget& budget_;
   BoxPair around_;
   bool is_bounded_ = false;
   isl::map all_;     // all edges between the boxes
@@ -120,6 +123,8 @@ std::optional<std::vector<BlockOffset>> IslEdges::offsets(size_t most) {
   return offsets;
 }
 
+constexpr uint64_t bytes_a_step = 64;
+
 uint64_t row_bytes(const EdgeTable& table) {
   const auto* rows = std::get_if<RangeEdges>(&table.form);
   return rows == nullptr ? 0 : rows->bytes();
@@ -127,20 +132,21 @@ uint64_t row_bytes(const EdgeTable& table) {
 
 }  // namespace
 
-EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid, unsigned long budget, bool* gave_up) {
-  const IslContext::Budget limit(context, budget);
-  IslEdges questions(context, edges, master_grid, slave_grid);
+EdgeTable draw_edges(const IslContext& context, const isl::map& edges, const Dim3& master_grid,
+                     const Dim3& slave_grid, Budget& budget) {
+  const IslWork work(context, budget);
+  IslEdges questions(context, edges, master_grid, slave_grid, budget);
   auto table = drawn(questions, master_grid, slave_grid);
-  if (gave_up != nullptr) *gave_up = limit.is_spent();
   return table ? std::move(*table)
                : make_table(master_grid, slave_grid, AllEdges{questions.around()});
 }
 
-EdgeTableId EdgeTableStore::add(EdgeTable table, bool& added) {
+EdgeTableId EdgeTableStore::add(EdgeTable table, bool& added, Budget& budget) {
   const uint64_t wanted = row_bytes(table);
+  // Finding an equal table takes a look at all of it, twice.
+  const bool is_dear = !budget.take(1 + wanted / bytes_a_step);
   const bool too_large = wanted > limits_.table_bytes || bytes_ + wanted > limits_.all_bytes;
-  if (too_large && !ids_.contains(table)) table = widened(std::move(table));
+  if (is_dear || (too_large && !ids_.contains(table))) table = widened(std::move(table));
   const auto id = static_cast<EdgeTableId>(tables_.size());
   const auto [place, is_new] = ids_.try_emplace(std::move(table), id);
   added = is_new;

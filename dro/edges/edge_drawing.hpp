@@ -15,13 +15,10 @@ namespace sluice::dro {
 // draw_edges() turns { B[slave] -> B[master] } into a table: `all` where the relation is a product
 // of boxes, `neighbours` where it is a few fixed offsets between boxes (both proven by isl's
 // equality), else `ranges`, found by running the loops that isl generates for the relation. Should
-// isl or the table pass their limits, the answer is widened to `all` between the relation's boxes
-// or whole grids: more order than needed, never less. `budget` is in isl's operations; the usual
-// one is worth a second or two; `gave_up`, if given, is set to whether it was spent.
-constexpr unsigned long drawing_budget = 2'000'000;
-EdgeTable draw_edges(IslContext& context, const isl::map& edges, const Dim3& master_grid,
-                     const Dim3& slave_grid, unsigned long budget = drawing_budget,
-                     bool* gave_up = nullptr);
+// the budget be spent, the answer is widened to `all` between the relation's boxes or whole grids:
+// more order than needed, never less. So is that of a null relation.
+EdgeTable draw_edges(const IslContext& context, const isl::map& edges, const Dim3& master_grid,
+                     const Dim3& slave_grid, Budget& budget);
 
 // EdgeTableStore keeps each content once, under one id. Tables of rows are held to a number of
 // bytes, each and all together: what would go beyond is widened(), so that a launch then waits for
@@ -35,8 +32,9 @@ class EdgeTableStore {
   EdgeTableStore() = default;
   explicit EdgeTableStore(const Limits& limits) : limits_(limits) {}
 
-  // add() returns the id of the equal table, or a new one; `added` says which.
-  EdgeTableId add(EdgeTable table, bool& added);
+  // add() returns the id of the equal table, or a new one; `added` says which. Past the budget it
+  // is widened too.
+  EdgeTableId add(EdgeTable table, bool& added, Budget& budget);
   const EdgeTable& table(EdgeTableId id) const { return *tables_[id]; }
   size_t size() const { return tables_.size(); }
 

@@ -8,9 +8,9 @@
 
 namespace sluice::dro {
 
-// draw_ranges() is the relation { B[slave] -> B[master] } as rows. Nothing where isl gives up or
-// there are too many ranges or rows to hold.
+// draw_ranges() is the relation { B[slave] -> B[master] } as rows. Nothing where isl gives up, or
+// past the budget.
 std::optional<RangeEdges> draw_ranges(const isl::map& edges, const Dim3& master_grid,
-                                      const Dim3& slave_grid);
+                                      const Dim3& slave_grid, Budget& budget);
 
 }  // namespace sluice::dro

@@ -12,6 +12,7 @@
 #include "dro/edges/all_edges.hpp"
 #include "dro/edges/neighbour_edges.hpp"
 #include "dro/edges/range_edges.hpp"
+#include "dro/edges/strided_edges.hpp"
 
 namespace sluice::dro {
 
@@ -22,7 +23,7 @@ namespace sluice::dro {
 //   edge_count()             how many block-to-block edges it says
 //   fits(masters, slaves)    whether all of it lies within these grids
 //   visit(...)               what for_each_master_range() does
-using EdgeForm = std::variant<AllEdges, NeighbourEdges, RangeEdges>;
+using EdgeForm = std::variant<AllEdges, NeighbourEdges, StridedEdges, RangeEdges>;
 
 struct EdgeTable {
   Dim3 master_grid;

@@ -12,7 +12,7 @@
 
 namespace sluice::dro {
 
-constexpr int journal_version = 5;
+constexpr int journal_version = 6;
 
 template <>
 inline constexpr std::array names<Rule> = {"exact", "buffer"};

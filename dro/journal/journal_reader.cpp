@@ -16,13 +16,26 @@ namespace {
 
 using nlohmann::json;
 
+// member_of() is a member of a line that may be no object; null where there is none. It is not
+// copied, since that recurses as deep as a line is nested.
+const json& member_of(const json& line, const char* name) {
+  static const json none;
+  const auto found = line.find(name);
+  return found == line.end() ? none : *found;
+}
+
+// words_of() is a value as text, which of one that is nested would take as much stack.
+std::string words_of(const json& value) {
+  return value.is_structured() ? value.type_name() : value.dump();
+}
+
 // name_of() is "footprint 3", as well as a line allows that may be damaged.
 std::string name_of(const json& line) {
-  const json kind = line.is_object() ? line.value("record", json()) : json();
+  const json& kind = member_of(line, "record");
   if (!kind.is_string()) return {};
-  auto name = kind.get<std::string>();
+  const auto& name = kind.get_ref<const std::string&>();
   for (const char* number : {"id", "number", "buffer"}) {
-    if (line.contains(number)) return name + " " + line[number].dump();
+    if (line.contains(number)) return name + " " + words_of(line[number]);
   }
   return name;
 }
@@ -89,7 +102,7 @@ class Members {
     const bool fits = from.is_number_unsigned()
                           ? std::in_range<T>(from.get<uint64_t>())
                           : from.is_number_integer() && std::in_range<T>(from.get<int64_t>());
-    if (!fits) throw std::out_of_range(from.dump() + " is no number that fits");
+    if (!fits) throw std::out_of_range(words_of(from) + " is no number that fits");
     from.get_to(to);
   }
 
@@ -136,12 +149,13 @@ Result<JournalReader> JournalReader::open(const std::string& path) {
   }
   ++reader.line_number_;
   const json header = json::parse(line, nullptr, false);
-  if (!header.is_object() || header.value("journal", json()) != "sluice") {
+  if (member_of(header, "journal") != "sluice") {
     return invalid_input("this is no journal of Sluice", path);
   }
-  if (header.value("version", json()) != journal_version) {
+  const json& version = member_of(header, "version");
+  if (version != journal_version) {
     return unsupported(fmt::format("the journal has version {}, and this program reads version {}",
-                                   header.value("version", json()).dump(), journal_version),
+                                   words_of(version), journal_version),
                        path);
   }
   if (!unsealed(line)) {

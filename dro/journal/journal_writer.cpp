@@ -211,10 +211,17 @@ void JournalWriter::on_launch(const LaunchEntry& entry, InternedId interned,
   if (last != nullptr && !repeats) *last = details;
 }
 
+void JournalWriter::on_given_up(const LaunchEntry& entry, InternedId interned) {
+  LaunchDetails& details = state_->next_launch;
+  details.passed_through = why_given_up;
+  if (interned < state_->in_full.size()) state_->in_full[interned] = {};
+  note(given_up_record(entry, details, interned));
+}
+
 void JournalWriter::on_opaque_launch(LaunchNumber number, const std::string& reason) {
   LaunchDetails& details = state_->next_launch;
   details.passed_through = reason.empty() ? "no reason was given" : reason;
-  note(LaunchRecord{number, details, std::nullopt, 0, {}, {}});
+  note(LaunchRecord{number, details, std::nullopt, {}, 0, {}, {}});
 }
 
 }  // namespace sluice::dro

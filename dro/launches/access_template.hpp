@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "dro/boxes/block_boxes.hpp"
+#include "dro/strides/block_strides.hpp"
 #include "relation/access_loops.hpp"
 #include "relation/isl_context.hpp"
 #include "relation/relation.hpp"
@@ -16,8 +17,9 @@
 namespace sluice::dro {
 
 // AccessTemplate is one relation, with parameters or without. isl gets it when that is needed,
-// which takes some hundred microseconds: not where its rows show boxes. Where the number of
-// parameters' values differs from the relation's, that is a bug. Not thread-safe.
+// which takes some hundred microseconds: not where its rows show boxes. Past a budget no answer is
+// kept but that there is none. Where the number of parameters' values differs from the relation's,
+// that is a bug. Not thread-safe.
 class AccessTemplate {
  public:
   // make() is an error where the rows are no relation with at most so many parameters. `context` is
@@ -25,16 +27,21 @@ class AccessTemplate {
   static Result<std::shared_ptr<AccessTemplate>> make(const IslContext& context,
                                                       const Relation& rows, size_t most_parameters);
 
-  // at() is the relation where the parameters have these values; an error where it has blocks
-  // outside the grid.
-  Result<isl::map> at(std::span<const int64_t> values, const Dim3& grid) const;
+  // at() is the relation where the parameters have these values, null past the budget; an error
+  // where it has blocks outside the grid.
+  Result<isl::map> at(std::span<const int64_t> values, const Dim3& grid, Budget& budget) const;
 
   // list() does as AccessLoops::list(); false also where there are no such loops.
-  bool list(std::span<const int64_t> values, const Dim3& grid, size_t most_steps,
+  bool list(std::span<const int64_t> values, const Dim3& grid, Budget& budget,
             std::vector<ByteRun>& runs);
 
-  // boxes() does as boxes_of(), with the rows as they are or as isl simplifies them.
-  std::optional<Boxes> boxes(std::span<const int64_t> values, const Dim3& grid);
+  // boxes() does as boxes_of(), with the rows as they are or as isl simplifies them;
+  // boxes_as_written() and strides() (see strides_of()) with the rows as they are.
+  std::optional<Boxes> boxes(std::span<const int64_t> values, const Dim3& grid, Budget& budget);
+  std::optional<Boxes> boxes_as_written(std::span<const int64_t> values, const Dim3& grid,
+                                        Budget& budget) const;
+  std::optional<Strides> strides(std::span<const int64_t> values, const Dim3& grid,
+                                 Budget& budget) const;
 
  private:
   // relation() is null where isl gives up.

@@ -7,26 +7,34 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "dro/launches/costs.hpp"
 #include "dro/launches/patterns.hpp"
 
 namespace sluice::dro {
 namespace {
 
-// An access is listed that takes at most so many steps.
-constexpr size_t most_listed_steps = size_t{1} << 18;
+// So many runs are gone through in a step.
+constexpr uint64_t runs_a_step = 8;
 
-void append_shifted(std::vector<ByteRun>& runs, const std::vector<ByteRun>& more, uint64_t offset) {
+bool append_shifted(std::vector<ByteRun>& runs, const std::vector<ByteRun>& more, uint64_t offset,
+                    Budget& budget) {
+  if (!budget.make<ByteRun>(more.size(), runs_a_step)) return false;
   const auto shift = static_cast<int64_t>(offset);
   for (const ByteRun& run : more)
     runs.push_back({run.block, run.begin + shift, run.end + shift});
+  return true;
 }
 
-void append_whole(std::vector<ByteRun>& runs, const Dim3& grid, uint64_t bytes) {
+bool append_whole(std::vector<ByteRun>& runs, const Dim3& grid, uint64_t bytes, Budget& budget) {
+  if (!budget.make<ByteRun>(grid.count(), runs_a_step)) return false;
   for (uint32_t block = 0; block < grid.count(); ++block)
     runs.push_back({block, 0, static_cast<int64_t>(bytes)});
+  return true;
 }
 
-ByteIntervals bytes_of(const std::vector<ByteRun>& runs) {
+// bytes_of() is nothing past the budget.
+std::optional<ByteSet> bytes_of(const std::vector<ByteRun>& runs, Budget& budget) {
+  if (!budget.make<Range>(2 * runs.size(), runs_a_step)) return std::nullopt;
   std::vector<Range> ranges;
   ranges.reserve(runs.size());
   for (const ByteRun& run : runs) {
@@ -37,7 +45,12 @@ ByteIntervals bytes_of(const std::vector<ByteRun>& runs) {
       ranges.push_back({run.begin, run.end});
     }
   }
-  return ByteIntervals(std::move(ranges));
+  const auto begins_before = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+  if (!std::ranges::is_sorted(ranges, begins_before) &&
+      !budget.take(sorting_steps(ranges.size()))) {
+    return std::nullopt;
+  }
+  return ByteSet(ByteIntervals(std::move(ranges)));
 }
 
 // BufferRuns collects what the arguments that point into one buffer do to it.
@@ -47,13 +60,18 @@ struct BufferRuns {
   std::vector<ByteRun> must_writes;
 };
 
-BufferAccess listed_access(uint32_t blocks, BufferRuns runs) {
-  BufferAccess access;
-  access.read_bytes = ByteSet(bytes_of(runs.reads));
-  access.written_bytes = ByteSet(bytes_of(runs.writes));
-  access.must_written_bytes = runs.must_writes.size() == runs.writes.size()
-                                  ? access.written_bytes
-                                  : ByteSet(bytes_of(runs.must_writes));
+// listed_access() is nothing past the budget.
+std::optional<BufferAccess> listed_access(uint32_t blocks, BufferRuns runs, Budget& budget) {
+  const auto reads = bytes_of(runs.reads, budget), writes = bytes_of(runs.writes, budget);
+  auto must_writes = writes;
+  if (runs.must_writes.size() != runs.writes.size())
+    must_writes = bytes_of(runs.must_writes, budget);
+  if (!reads || !writes || !must_writes) return std::nullopt;
+  for (const auto* each : {&runs.reads, &runs.writes}) {
+    const Budget::Cost cost = BlockBytes::cost(blocks, *each);
+    if (!budget.take(cost.steps, cost.bytes)) return std::nullopt;
+  }
+  BufferAccess access{*reads, *writes, *must_writes, {}, {}, {}, {}};
   access.block_reads = std::make_shared<const BlockBytes>(blocks, std::move(runs.reads));
   access.block_writes = std::make_shared<const BlockBytes>(blocks, std::move(runs.writes));
   return access;
@@ -102,27 +120,32 @@ Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footpri
       target.source = std::move(*relation);
     }
   }
-  // What is boxed or listed has no block outside the grid.
-  parsed.boxed = find_boxes(parsed);
-  if (parsed.boxed) return parsed;
-  parsed.listed = list(parsed);
-  if (parsed.listed) return parsed;
-  if (const Status good = check(parsed); !good) return tl::unexpected(good.error());
+  // What is boxed, strided or listed has no block outside the grid.
+  Budget budget(footprint_cost);
+  const auto found = [&](auto find) {
+    Budget part(budget, Budget::unlimited);
+    return find(parsed, part);
+  };
+  // What shows without isl goes first.
+  parsed.boxed = found(find_written_boxes);
+  parsed.strided = !parsed.boxed && found(find_strides);
+  parsed.boxed = parsed.boxed || (!parsed.strided && found(find_boxes));
+  parsed.listed = !parsed.boxed && !parsed.strided && found(list);
+  const bool is_known = parsed.boxed || parsed.strided || parsed.listed;
+  const Status good = is_known ? Status() : check(parsed, budget);
+  cost_ = Budget::larger(cost_, budget.taken());
+  if (!good) return tl::unexpected(good.error());
   return parsed;
 }
 
 // list() lists all accesses of a footprint, or none.
-bool FootprintTable::list(ParsedFootprint& footprint) {
+bool FootprintTable::list(ParsedFootprint& footprint, Budget& whole) {
   const Dim3& grid = footprint.source->shape.grid;
   if (grid.count() > most_listed_blocks) return false;
-  size_t count = 0;
+  Budget budget(whole, listing_cost);
   const auto list_one = [&](ParsedAccess& access) {
-    if (access.source == nullptr) return true;
-    if (!access.source->list(footprint.values, grid, most_listed_steps, access.runs)) {
-      return false;
-    }
-    count += access.runs.size();
-    return count <= most_listed_runs;
+    return access.source == nullptr ||
+           access.source->list(footprint.values, grid, budget, access.runs);
   };
   for (ParsedArgument& argument : footprint.arguments) {
     if (list_one(argument.reads) && list_one(argument.may_writes) &&
@@ -133,18 +156,20 @@ bool FootprintTable::list(ParsedFootprint& footprint) {
       each.reads.runs = each.may_writes.runs = each.must_writes.runs = {};
     return false;
   }
-  footprint.runs = count;
   footprint.has_runs = true;
   return true;
 }
 
-Status FootprintTable::check(const ParsedFootprint& footprint) const {
+// check() says that a footprint is whole where isl takes too long over it.
+Status FootprintTable::check(ParsedFootprint& footprint, Budget& budget) {
   for (size_t i = 0; i < footprint.arguments.size(); ++i) {
     const ParsedArgument& argument = footprint.arguments[i];
     for (const ParsedAccess* access :
          {&argument.reads, &argument.may_writes, &argument.must_writes}) {
       if (access->source == nullptr) continue;
-      const auto relation = access->source->at(footprint.values, footprint.source->shape.grid);
+      const auto relation =
+          access->source->at(footprint.values, footprint.source->shape.grid, budget);
+      footprint.whole = footprint.whole || (relation && relation->is_null());
       if (!relation) {
         return invalid_input(relation.error().what, fmt::format("kernel {}, pointer argument {}",
                                                                 footprint.source->kernel, i));
@@ -173,19 +198,20 @@ LaunchPattern PatternTable::of_host(std::span<const HostAccess> accesses,
 }
 
 isl::map PatternTable::bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
-                                    uint64_t offset, uint64_t buffer_bytes) const {
+                                    uint64_t offset, uint64_t buffer_bytes, Budget& budget) const {
   const Dim3& grid = footprint.source->shape.grid;
   if (access.whole_buffer) {
     const Range all{0, static_cast<int64_t>(buffer_bytes)};
     return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
   }
   if (access.source == nullptr) return empty_access(context_);
-  const auto relation = access.source->at(footprint.values, grid);
-  SLUICE_ASSERT(relation.has_value());  // parse() has seen it
-  return sluice::shifted(*relation, offset);
+  const auto relation = access.source->at(footprint.values, grid, budget);
+  SLUICE_ASSERT(relation || footprint.whole);  // parse() has seen it
+  return relation ? sluice::shifted(*relation, offset) : isl::map();
 }
 
-std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& pattern) const {
+std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& pattern,
+                                                           Budget& budget) const {
   const isl::map nothing = empty_access(context_);
   std::vector<BufferRelations> relations(pattern.buffer_bytes.size(), {nothing, nothing});
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
@@ -195,7 +221,8 @@ std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& 
     const ParsedArgument& argument = footprint.arguments[i];
     BufferRelations& access = relations[*binding.buffer];
     const auto bound = [&](const ParsedAccess& part) {
-      return bound_access(footprint, part, binding.offset, pattern.buffer_bytes[*binding.buffer]);
+      return bound_access(footprint, part, binding.offset, pattern.buffer_bytes[*binding.buffer],
+                          budget);
     };
     access.reads = access.reads.unite(bound(argument.reads));
     access.writes =
@@ -208,21 +235,36 @@ std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& 
   return relations;
 }
 
-const std::vector<BufferRelations>& PatternTable::relations(PatternId id) const {
+const std::vector<BufferRelations>& PatternTable::relations(PatternId id, Budget& budget) const {
   LaunchPattern& pattern = table_.at(id);
-  if (pattern.relations.empty()) pattern.relations = bound_relations(pattern);
+  const IslWork work(context_, budget);
+  if (pattern.relations.empty()) pattern.relations = bound_relations(pattern, budget);
+  if (work.has_failed()) pattern.relations.clear();
   return pattern.relations;
 }
 
-void PatternTable::bind(LaunchPattern& pattern) {
-  if (pattern.boxed) pattern.boxed = bind_boxes(pattern);
-  if (pattern.boxed) return;
-  if (pattern.listed) return bind_listed(pattern);
-  bind_by_isl(pattern);
+void PatternTable::bind(LaunchPattern& pattern, Budget& budget) {
+  const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
+  const auto bound = [&](bool (PatternTable::*way)(LaunchPattern&, Budget&)) {
+    Budget part(budget, Budget::unlimited);
+    if ((this->*way)(pattern, part)) return true;
+    pattern.buffers.clear();
+    pattern.relations.clear();
+    pattern.listed_ranges = 0;
+    return false;
+  };
+  pattern.boxed = footprint.boxed && bound(&PatternTable::bind_boxes);
+  pattern.strided = footprint.strided && bound(&PatternTable::bind_strides);
+  pattern.listed = footprint.listed && bound(&PatternTable::bind_listed);
+  if (pattern.boxed || pattern.strided || pattern.listed) return;
+  if (!footprint.whole && bound(&PatternTable::bind_by_isl)) return;
+  pattern.boxed = true;
+  bind_whole(pattern);
 }
 
-void PatternTable::bind_by_isl(LaunchPattern& pattern) {
-  pattern.relations = bound_relations(pattern);
+bool PatternTable::bind_by_isl(LaunchPattern& pattern, Budget& budget) {
+  const IslWork work(context_, budget);
+  pattern.relations = bound_relations(pattern, budget);
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
   std::vector<isl::set> must_written(pattern.buffer_bytes.size(), empty_bytes(context_));
   for (size_t i = 0; i < pattern.bindings.size(); ++i) {
@@ -234,52 +276,55 @@ void PatternTable::bind_by_isl(LaunchPattern& pattern) {
     }
     isl::set& bytes = must_written[*binding.buffer];
     bytes = bytes.unite(bound_access(footprint, footprint.arguments[i].must_writes, binding.offset,
-                                     pattern.buffer_bytes[*binding.buffer])
+                                     pattern.buffer_bytes[*binding.buffer], budget)
                             .range());
   }
   for (size_t i = 0; i < pattern.relations.size(); ++i) {
     BufferAccess& access = pattern.buffers.emplace_back();
-    access.read_bytes = ByteSet(coalesced(pattern.relations[i].reads.range()));
-    access.written_bytes = ByteSet(coalesced(pattern.relations[i].writes.range()));
-    access.must_written_bytes = ByteSet(coalesced(must_written[i]));
+    const auto reads = coalesced(pattern.relations[i].reads.range()),
+               writes = coalesced(pattern.relations[i].writes.range()),
+               must_writes = coalesced(must_written[i]);
+    if (reads.is_null() || writes.is_null() || must_writes.is_null()) return false;
+    access.read_bytes = ByteSet(reads);
+    access.written_bytes = ByteSet(writes);
+    access.must_written_bytes = ByteSet(must_writes);
   }
+  return !work.has_failed();
 }
 
-void PatternTable::bind_listed(LaunchPattern& pattern) {
+bool PatternTable::bind_listed(LaunchPattern& pattern, Budget& budget) {
   ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
-  if (!footprint.has_runs) {
-    const bool again = FootprintTable::list(footprint);
-    SLUICE_ASSERT(again);
-  }
+  if (!footprint.has_runs && !FootprintTable::list(footprint, budget)) return false;
   std::vector<BufferRuns> buffers(pattern.buffer_bytes.size());
+  bool good = true;
   for (size_t i = 0; i < pattern.bindings.size(); ++i) {
     const Binding& binding = pattern.bindings[i];
     if (!binding.buffer) continue;
     const ParsedArgument& argument = footprint.arguments[i];
     BufferRuns& runs = buffers[*binding.buffer];
     const auto append = [&](const ParsedAccess& access, std::vector<ByteRun>& to) {
-      if (access.whole_buffer) {
-        append_whole(to, pattern.grid, pattern.buffer_bytes[*binding.buffer]);
-      } else {
-        append_shifted(to, access.runs, binding.offset);
-      }
+      return access.whole_buffer
+                 ? append_whole(to, pattern.grid, pattern.buffer_bytes[*binding.buffer], budget)
+                 : append_shifted(to, access.runs, binding.offset, budget);
     };
-    append(argument.reads, runs.reads);
-    append(argument.may_writes, runs.writes);
-    append(argument.must_writes, runs.writes);
+    good = good && append(argument.reads, runs.reads) && append(argument.may_writes, runs.writes) &&
+           append(argument.must_writes, runs.writes);
     if (footprint.source->arguments[i].must_writes.precision == analysis::Precision::exact) {
-      append(argument.must_writes, runs.must_writes);
+      good = good && append(argument.must_writes, runs.must_writes);
     }
-  }
-  for (BufferRuns& runs : buffers) {
-    pattern.buffers.push_back(
-        listed_access(static_cast<uint32_t>(pattern.grid.count()), std::move(runs)));
-    const BufferAccess& access = pattern.buffers.back();
-    pattern.listed_ranges += access.block_reads->size() + access.block_writes->size();
   }
   for (ParsedArgument& argument : footprint.arguments)
     argument.reads.runs = argument.may_writes.runs = argument.must_writes.runs = {};
   footprint.has_runs = false;
+  for (size_t i = 0; i < buffers.size() && good; ++i) {
+    auto access =
+        listed_access(static_cast<uint32_t>(pattern.grid.count()), std::move(buffers[i]), budget);
+    good = access.has_value();
+    if (!good) break;
+    pattern.listed_ranges += access->block_reads->size() + access->block_writes->size();
+    pattern.buffers.push_back(std::move(*access));
+  }
+  return good;
 }
 
 }  // namespace sluice::dro

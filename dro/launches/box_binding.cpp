@@ -8,11 +8,13 @@
 namespace sluice::dro {
 namespace {
 
-// The bytes of one kind of access to one buffer are listed up to so many ranges.
-constexpr size_t most_byte_ranges = size_t{1} << 18;
+// So many entries of tables are gone through in a step.
+constexpr uint64_t places_a_step = 8;
 
-bool append_shifted(Boxes& boxes, const Boxes& more, uint64_t offset) {
+bool append_shifted(Boxes& boxes, const Boxes& more, uint64_t offset, Budget& budget) {
   for (const BlockBoxes& piece : more) {
+    // Levels that merge are gone through again.
+    if (!budget.make<Interval>(places_of(piece) * piece.levels.size(), places_a_step)) return false;
     auto moved = shifted(piece, static_cast<int64_t>(offset));
     if (!moved) return false;
     boxes.push_back(std::move(*moved));
@@ -22,10 +24,8 @@ bool append_shifted(Boxes& boxes, const Boxes& more, uint64_t offset) {
 
 uint64_t size_of(const Boxes& boxes) {
   uint64_t size = 0;
-  for (const BlockBoxes& piece : boxes) {
-    for (const BoxLevel& level : piece.levels)
-      size += level.at.size();
-  }
+  for (const BlockBoxes& piece : boxes)
+    size += places_of(piece);
   return size;
 }
 
@@ -36,16 +36,16 @@ struct BufferBoxes {
   Boxes must_writes;
 };
 
-// boxed_access() lists the bytes; false where there are too many ranges.
-bool boxed_access(BufferBoxes boxes, BufferAccess& access) {
-  const auto reads = bytes_of(boxes.reads, most_byte_ranges);
-  const auto writes = bytes_of(boxes.writes, most_byte_ranges);
+// boxed_access() lists the bytes; false past the budget.
+bool boxed_access(BufferBoxes boxes, BufferAccess& access, Budget& budget) {
+  const auto reads = dro::bytes_of(boxes.reads, budget);
+  const auto writes = dro::bytes_of(boxes.writes, budget);
   if (!reads || !writes) return false;
   access.read_bytes = ByteSet(*reads);
   access.written_bytes = ByteSet(*writes);
   access.must_written_bytes = access.written_bytes;
   if (boxes.must_writes.size() != boxes.writes.size()) {
-    const auto must_writes = bytes_of(boxes.must_writes, most_byte_ranges);
+    const auto must_writes = dro::bytes_of(boxes.must_writes, budget);
     if (!must_writes) return false;
     access.must_written_bytes = ByteSet(*must_writes);
   }
@@ -54,19 +54,40 @@ bool boxed_access(BufferBoxes boxes, BufferAccess& access) {
   return true;
 }
 
-std::shared_ptr<const BlockBytes> by_block(const Boxes& boxes, const Dim3& grid) {
+// by_block() lists what is in boxes or in strides, one of which is empty.
+std::shared_ptr<const BlockBytes> by_block(const Boxes& boxes, const Strides& strides,
+                                           const Dim3& grid, Budget& budget) {
   std::vector<ByteRun> runs;
-  if (!append_runs(boxes, grid, most_listed_runs, runs)) return nullptr;
-  return std::make_shared<const BlockBytes>(static_cast<uint32_t>(grid.count()), std::move(runs));
+  const bool listed =
+      boxes.empty() ? append_runs(strides, budget, runs) : append_runs(boxes, grid, budget, runs);
+  if (!listed) return nullptr;
+  const auto blocks = static_cast<uint32_t>(grid.count());
+  const Budget::Cost cost = BlockBytes::cost(blocks, runs);
+  if (!budget.take(cost.steps, cost.bytes)) return nullptr;
+  return std::make_shared<const BlockBytes>(blocks, std::move(runs));
+}
+
+// add_buffers() adds what is done to each buffer; false past the budget.
+bool add_buffers(LaunchPattern& pattern, std::vector<BufferBoxes> buffers, Budget& budget) {
+  for (BufferBoxes& boxes : buffers) {
+    BufferAccess& access = pattern.buffers.emplace_back();
+    if (!boxed_access(std::move(boxes), access, budget)) return false;
+    pattern.listed_ranges += size_of(access.read_boxes) + size_of(access.write_boxes);
+    for (const ByteSet* bytes : {&access.read_bytes, &access.written_bytes})
+      pattern.listed_ranges += bytes->intervals().ranges().size();
+  }
+  return true;
 }
 
 }  // namespace
 
-// find_boxes() finds the boxes of all accesses of a footprint, or none.
-bool FootprintTable::find_boxes(ParsedFootprint& footprint) {
+// find_boxes_by() finds the boxes of all accesses of a footprint, or none; boxes_of(access) is
+// those of one.
+template <class BoxesOf>
+bool find_boxes_by(ParsedFootprint& footprint, const BoxesOf& boxes_of) {
   const auto find = [&](ParsedAccess& access) {
     if (access.source == nullptr) return true;
-    auto boxes = access.source->boxes(footprint.values, footprint.source->shape.grid);
+    auto boxes = boxes_of(*access.source);
     if (boxes) access.boxes = std::move(*boxes);
     return boxes.has_value();
   };
@@ -81,9 +102,23 @@ bool FootprintTable::find_boxes(ParsedFootprint& footprint) {
   return footprint.has_boxes;
 }
 
-bool PatternTable::bind_boxes(LaunchPattern& pattern) {
+bool FootprintTable::find_boxes(ParsedFootprint& footprint, Budget& budget) {
+  const Dim3& grid = footprint.source->shape.grid;
+  return find_boxes_by(footprint, [&](AccessTemplate& access) {
+    return access.boxes(footprint.values, grid, budget);
+  });
+}
+
+bool FootprintTable::find_written_boxes(ParsedFootprint& footprint, Budget& budget) {
+  const Dim3& grid = footprint.source->shape.grid;
+  return find_boxes_by(footprint, [&](const AccessTemplate& access) {
+    return access.boxes_as_written(footprint.values, grid, budget);
+  });
+}
+
+bool PatternTable::bind_boxes(LaunchPattern& pattern, Budget& budget) {
   ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
-  if (!footprint.has_boxes && !FootprintTable::find_boxes(footprint)) return false;
+  if (!footprint.has_boxes && !FootprintTable::find_boxes(footprint, budget)) return false;
   std::vector<BufferBoxes> buffers(pattern.buffer_bytes.size());
   bool good = true;
   for (size_t i = 0; i < pattern.bindings.size() && good; ++i) {
@@ -92,7 +127,7 @@ bool PatternTable::bind_boxes(LaunchPattern& pattern) {
     const ParsedArgument& argument = footprint.arguments[i];
     BufferBoxes& boxes = buffers[*binding.buffer];
     const auto append = [&](const ParsedAccess& access, Boxes& to) {
-      if (!access.whole_buffer) return append_shifted(to, access.boxes, binding.offset);
+      if (!access.whole_buffer) return append_shifted(to, access.boxes, binding.offset, budget);
       to.push_back(whole_range(pattern.grid, pattern.buffer_bytes[*binding.buffer]));
       return true;
     };
@@ -103,33 +138,46 @@ bool PatternTable::bind_boxes(LaunchPattern& pattern) {
       good = good && append(argument.must_writes, boxes.must_writes);
     }
   }
-  for (BufferBoxes& boxes : buffers) {
-    BufferAccess& access = pattern.buffers.emplace_back();
-    good = good && boxed_access(std::move(boxes), access);
-    pattern.listed_ranges += size_of(access.read_boxes) + size_of(access.write_boxes);
-    for (const ByteSet* bytes : {&access.read_bytes, &access.written_bytes})
-      pattern.listed_ranges += bytes->intervals().ranges().size();
-  }
+  good = good && add_buffers(pattern, std::move(buffers), budget);
   for (ParsedArgument& argument : footprint.arguments)
     argument.reads.boxes = argument.may_writes.boxes = argument.must_writes.boxes = {};
   footprint.has_boxes = false;
-  if (!good) {
-    pattern.buffers.clear();
-    pattern.listed_ranges = 0;
-  }
   return good;
 }
 
-bool PatternTable::is_listed(PatternId id) const {
+// bind_whole() has every block touch all of each buffer that it may touch, which takes next to
+// nothing: what is written is not known to be.
+void PatternTable::bind_whole(LaunchPattern& pattern) {
+  const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
+  std::vector<BufferBoxes> buffers(pattern.buffer_bytes.size());
+  const auto add = [&](size_t buffer, Boxes& to) {
+    if (to.empty()) to.push_back(whole_range(pattern.grid, pattern.buffer_bytes[buffer]));
+  };
+  for (size_t i = 0; i < pattern.bindings.size(); ++i) {
+    const Binding& binding = pattern.bindings[i];
+    if (!binding.buffer) continue;
+    const analysis::ArgumentFootprint& argument = footprint.source->arguments[i];
+    BufferBoxes& boxes = buffers[*binding.buffer];
+    if (argument.reads.present()) add(*binding.buffer, boxes.reads);
+    if (argument.may_writes.present() || argument.must_writes.present())
+      add(*binding.buffer, boxes.writes);
+  }
+  Budget unbounded(Budget::unlimited);
+  add_buffers(pattern, std::move(buffers), unbounded);
+}
+
+bool PatternTable::is_listed(PatternId id, Budget& budget) const {
   LaunchPattern& pattern = table_.at(id);
-  if (!pattern.boxed || std::exchange(pattern.listing_tried, true)) return pattern.listed;
+  const bool has_parts = pattern.boxed || pattern.strided;
+  if (!has_parts || std::exchange(pattern.listing_tried, true)) return pattern.listed;
   if (pattern.grid.count() > most_listed_blocks) return false;
   std::vector<std::pair<std::shared_ptr<const BlockBytes>, std::shared_ptr<const BlockBytes>>>
       lists;
   uint64_t ranges = 0;
   for (const BufferAccess& access : pattern.buffers) {
-    auto reads = by_block(access.read_boxes, pattern.grid);
-    auto writes = reads == nullptr ? nullptr : by_block(access.write_boxes, pattern.grid);
+    auto reads = by_block(access.read_boxes, access.read_strides, pattern.grid, budget);
+    if (reads == nullptr) return false;
+    auto writes = by_block(access.write_boxes, access.write_strides, pattern.grid, budget);
     if (writes == nullptr) return false;
     ranges += reads->size() + writes->size();
     lists.emplace_back(std::move(reads), std::move(writes));

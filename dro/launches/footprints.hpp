@@ -15,6 +15,7 @@
 #include "dro/launches/access_template.hpp"
 #include "dro/launches/recent_table.hpp"
 #include "dro/records/footprint.hpp"
+#include "dro/strides/block_strides.hpp"
 #include "dro/types.hpp"
 #include "relation/isl_context.hpp"
 
@@ -25,6 +26,7 @@ struct ParsedAccess {
   std::shared_ptr<AccessTemplate> source;  // null: there is none, or whole_buffer
   std::vector<ByteRun> runs;               // see ParsedFootprint::has_runs
   Boxes boxes;                             // see ParsedFootprint::has_boxes
+  Strides strides;                         // where the footprint is strided
   bool whole_buffer = false;
 };
 struct ParsedArgument {
@@ -36,12 +38,15 @@ struct ParsedFootprint {
   const analysis::Footprint* source = nullptr;  // where the table keeps it
   std::vector<int64_t> values;                  // of its symbols
   std::vector<ParsedArgument> arguments;
+  // How its bytes are known, at most one of these: as boxes, as strides, by lists, not at all (all
+  // buffers are taken whole); else isl knows them.
   bool boxed = false;
-  bool listed = false;  // never where it is boxed
+  bool strided = false;
+  bool listed = false;
+  bool whole = false;
   // Boxes and runs are kept until a pattern was bound, and found again for the next.
   bool has_boxes = false;
   bool has_runs = false;
-  uint64_t runs = 0;  // of all accesses, where it is listed
 };
 // FootprintTable reads footprints and remembers them. Not thread-safe.
 class FootprintTable {
@@ -50,6 +55,8 @@ class FootprintTable {
 
   // add() returns the id and whether it is new. Errors as DependenceTracker's.
   Result<std::pair<FootprintId, bool>> add(const analysis::Footprint& footprint, uint64_t step);
+  // cost() is the largest that reading one has taken so far.
+  const Budget::Cost& cost() const { return cost_; }
   bool has(FootprintId id) const { return table_.has(id); }
   // use() makes this footprint the one used last.
   void use(FootprintId id, uint64_t step) {
@@ -64,15 +71,18 @@ class FootprintTable {
   const CacheUse& cache_use() const { return table_.use(); }
 
   // list() lists all accesses of a footprint, or none; find_boxes() finds the boxes of all, or
-  // none.
-  static bool list(ParsedFootprint& footprint);
-  static bool find_boxes(ParsedFootprint& footprint);
+  // none, and find_strides() the strides; find_written_boxes() those that show without isl.
+  static bool list(ParsedFootprint& footprint, Budget& budget);
+  static bool find_boxes(ParsedFootprint& footprint, Budget& budget);
+  static bool find_written_boxes(ParsedFootprint& footprint, Budget& budget);
+  static bool find_strides(ParsedFootprint& footprint, Budget& budget);
 
  private:
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
-  Status check(const ParsedFootprint& footprint) const;
+  static Status check(ParsedFootprint& footprint, Budget& budget);
   Result<std::shared_ptr<AccessTemplate>> template_of(const Relation& relation, size_t symbols);
 
+  Budget::Cost cost_;
   static constexpr uint64_t most_templates = 1024;
   const IslContext& context_;
   RecentTable<analysis::Footprint, ParsedFootprint, DeclaredHash> table_;

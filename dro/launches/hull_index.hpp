@@ -18,8 +18,9 @@ using StateId = uint32_t;
 constexpr StateId retired_state = UINT32_MAX;
 
 // HullIndex holds states by their hulls. A few are simply listed, which is quickest; more lie in a
-// Boost.ICL interval map. A hull that crosses many intervals of the map stays in the list: so the
-// map holds at most `most_crossed` entries for each state. Not thread-safe.
+// Boost.ICL interval map. A hull that crosses many intervals of the map, or any that many others
+// cross, stays in the list: so the map holds at most some hundred entries for each state. Not
+// thread-safe.
 class HullIndex {
  public:
   size_t size() const { return listed_.size() + mapped_; }
@@ -68,7 +69,7 @@ class HullIndex {
 
  private:
   static constexpr size_t most_listed = 32;
-  static constexpr ptrdiff_t most_crossed = 64;
+  static constexpr size_t most_crossed = 64;
 
   struct Entry {
     Range hull;
@@ -108,9 +109,9 @@ class HullIndex {
 
   void insert_beyond_few(const Entry& entry) {
     const auto [begin, end] = map_.equal_range(interval(entry.hull));
-    ptrdiff_t crossed = 0;
+    size_t crossed = 0;  // an interval that is cut has its states twice
     for (auto it = begin; it != end && crossed <= most_crossed; ++it)
-      ++crossed;
+      crossed += it->second.ids.size();
     if (crossed > most_crossed) {
       listed_.push_back(entry);
     } else {

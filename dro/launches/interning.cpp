@@ -7,11 +7,17 @@
 namespace sluice::dro {
 namespace {
 
-// What binding a footprint takes that isl binds.
-constexpr uint64_t effort_of_isl = 50'000;
-
 // host_key opens the keys of the host's accesses, where those of launches have a footprint.
 constexpr uint64_t host_key = UINT64_MAX;
+
+void write_key(FootprintId footprint, std::span<const BoundArgument> arguments, Words& key) {
+  key.clear();
+  key.push_back(footprint);
+  for (const BoundArgument& argument : arguments) {
+    key.push_back(argument.buffer);
+    key.push_back(argument.offset);
+  }
+}
 
 }  // namespace
 
@@ -74,7 +80,7 @@ std::optional<LaunchSlot> LaunchTable::known_launch() {
 }
 
 LaunchSlot LaunchTable::intern(FootprintId footprint, std::span<const BoundArgument> arguments,
-                               KnownLaunch& known) {
+                               KnownLaunch& known, Budget& budget) {
   ++step_;
   if (known.slot < slots_.size()) {
     Slot& slot = slots_[known.slot];
@@ -84,16 +90,24 @@ LaunchSlot LaunchTable::intern(FootprintId footprint, std::span<const BoundArgum
       return known.slot;
     }
   }
-  key_.clear();
-  key_.push_back(footprint);
-  for (const BoundArgument& argument : arguments) {
-    key_.push_back(argument.buffer);
-    key_.push_back(argument.offset);
-  }
+  write_key(footprint, arguments, key_);
   const auto found = known_launch();
-  known.slot = found ? *found : add_launch(bound_launch(footprint, arguments));
+  known.slot = found ? *found : add_launch(bound_launch(footprint, arguments, budget));
   known.serial = slots_[known.slot].serial;
   return known.slot;
+}
+
+std::optional<LaunchSlot> LaunchTable::find(FootprintId footprint,
+                                            std::span<const BoundArgument> arguments,
+                                            const KnownLaunch& known) const {
+  if (known.slot < slots_.size()) {
+    const Slot& slot = slots_[known.slot];
+    if (slot.serial == known.serial && slot.launch.key != nullptr) return known.slot;
+  }
+  Words key;
+  write_key(footprint, arguments, key);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? std::nullopt : std::optional(found->second);
 }
 
 LaunchSlot LaunchTable::intern_host(std::span<const HostAccess> accesses) {
@@ -108,7 +122,7 @@ LaunchSlot LaunchTable::intern_host(std::span<const HostAccess> accesses) {
 }
 
 InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
-                                         std::span<const BoundArgument> arguments) {
+                                         std::span<const BoundArgument> arguments, Budget& budget) {
   SLUICE_ASSERT(footprints_.has(footprint));
   const ParsedFootprint& source = footprints_.at(footprint);
   SLUICE_ASSERT(arguments.size() == source.arguments.size());
@@ -137,14 +151,9 @@ InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
     LaunchPattern pattern;
     pattern.footprint = footprint;
     pattern.grid = source.source->shape.grid;
-    pattern.boxed = source.boxed;
-    pattern.listed = source.listed;
     pattern.bindings = bindings;
     pattern.buffer_bytes = buffer_bytes;
-    patterns_.bind(pattern);
-    counts_.effort += pattern.boxed    ? pattern.listed_ranges
-                      : pattern.listed ? 4 * source.runs
-                                       : effort_of_isl;
+    patterns_.bind(pattern, budget);
     return pattern;
   });
   launch.id = counts_.interned++;

@@ -83,10 +83,14 @@ class LaunchTable {
 
   // intern() returns the slot of a launch: without a look-up where `known` came from an earlier
   // call with the same arguments. An argument with buffer 0 points at no allocation and touches
-  // nothing. intern_host() does the same for accesses by the host.
+  // nothing. Past the budget a new launch touches whole buffers. intern_host() does the same for
+  // accesses by the host.
   LaunchSlot intern(FootprintId footprint, std::span<const BoundArgument> arguments,
-                    KnownLaunch& known);
+                    KnownLaunch& known, Budget& budget);
   LaunchSlot intern_host(std::span<const HostAccess> accesses);
+  // find() is the slot that intern() would return where the launch is known; it changes nothing.
+  std::optional<LaunchSlot> find(FootprintId footprint, std::span<const BoundArgument> arguments,
+                                 const KnownLaunch& known) const;
 
   const InternedLaunch& launch(LaunchSlot slot) const { return slots_[slot].launch; }
 
@@ -102,7 +106,6 @@ class LaunchTable {
 
   struct Counts {
     InternedId interned = 0;  // so far, the host's accesses left out
-    uint64_t effort = 0;  // as DependenceTracker's: what listing and binding footprints has cost
     CacheUse use;
   };
   const Counts& counts() const { return counts_; }
@@ -114,7 +117,8 @@ class LaunchTable {
   };
 
   std::optional<LaunchSlot> known_launch();
-  InternedLaunch bound_launch(FootprintId footprint, std::span<const BoundArgument> arguments);
+  InternedLaunch bound_launch(FootprintId footprint, std::span<const BoundArgument> arguments,
+                              Budget& budget);
   InternedLaunch host_launch(std::span<const HostAccess> accesses);
   LaunchSlot add_launch(InternedLaunch launch);
   void make_unreachable(LaunchSlot slot);

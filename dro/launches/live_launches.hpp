@@ -54,7 +54,11 @@ class LiveLaunches {
     for (Buffer& buffer : buffers_)
       buffer.index = {};
     groups_.clear();
+    crowd_ = 0;
   }
+
+  // crowd() is the most states that the index of a buffer holds, live or not.
+  size_t crowd() const { return crowd_; }
 
   bool live(StateId state) const {
     return state < groups_.size() && !groups_[state].launches.empty();
@@ -75,6 +79,16 @@ class LiveLaunches {
       if (!group.launches.empty()) visit(state);
     });
     if (empty > 2 * live + 16) sweep(place.slot);
+  }
+
+  // all_meeting() is whether `holds(state)` is true of all these states, of some asked twice.
+  template <class Holds>
+  bool all_meeting(const BufferPlace& place, Holds&& holds) const {
+    bool all = true;
+    buffers_[place.slot].index.visit(place.hull, [&](StateId state) {
+      all = all && (groups_[state].launches.empty() || holds(state));
+    });
+    return all;
   }
 
   // attach() adds launches to a state; of more than `most` it keeps the last. `places` says where
@@ -122,7 +136,9 @@ class LiveLaunches {
     is_clear_ = false;
     for (const BufferPlace& place : places) {
       if (buffers_[place.slot].id != place.buffer) continue;  // it was freed
-      buffers_[place.slot].index.insert(state, place.hull);
+      HullIndex& index = buffers_[place.slot].index;
+      index.insert(state, place.hull);
+      crowd_ = std::max(crowd_, index.size());
       group.places.push_back(place);
     }
     return group;
@@ -140,6 +156,7 @@ class LiveLaunches {
   std::vector<Buffer> buffers_;  // by BufferSlot
   std::vector<Group> groups_;    // by StateId
   bool is_clear_ = true;         // no state is in an index
+  size_t crowd_ = 0;
   uint64_t round_ = 0;
 };
 

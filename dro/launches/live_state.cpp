@@ -12,6 +12,23 @@ void update_superseded(LiveState& state) {
       [](const LiveBytes& live) { return live.last_writes.empty() && live.reads.empty(); });
 }
 
+// ranges_of() is how many ranges a state's own lists hold. The intact one has its pattern's.
+uint64_t ranges_of(uint32_t number, const LiveState& state) {
+  uint64_t ranges = 0;
+  const auto add = [&](const ByteSet& bytes, const ByteSet* like) {
+    const bool is_shared = like != nullptr && bytes.is_copy_of(*like);
+    ranges += is_shared || !bytes.listed() ? 0 : bytes.intervals().ranges().size();
+  };
+  for (size_t i = 0; i < state.buffers.size() && number != 0; ++i) {
+    const LiveBytes& live = state.buffers[i];
+    add(live.writes, nullptr);
+    add(live.last_writes, &live.writes);
+    add(live.fresh_writes, &live.last_writes);
+    add(live.reads, nullptr);
+  }
+  return ranges;
+}
+
 uint64_t hull_hash(const LiveState& state) {
   Words words;
   for (const LiveBytes& live : state.buffers) {
@@ -34,33 +51,24 @@ bool LiveState::retired() const {
                      [](const LiveBytes& live) { return live.empty(); });
 }
 
-LiveState intact_state(const LaunchPattern& pattern, Rule rule) {
-  LiveState state;
-  for (const BufferAccess& access : pattern.buffers) {
-    const ByteSet& written = access.written_bytes;
-    state.buffers.push_back(
-        {written, written, written, rule == Rule::exact ? access.read_bytes : ByteSet()});
-  }
-  return state;
-}
-
-void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule) {
+void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule,
+            Budget& budget) {
   if (rule == Rule::buffer) {
     if (!later.written_bytes.empty()) live.writes = live.last_writes = live.fresh_writes = {};
     return;
   }
   // Mostly the three are one set, and all writes are must-writes: what is left is found once.
   const LiveBytes before = live;
-  live.writes = before.writes.without(later.must_written_bytes, context);
+  live.writes = before.writes.without(later.must_written_bytes, context, budget);
   live.last_writes = before.last_writes.is_copy_of(before.writes) &&
                              later.written_bytes.is_copy_of(later.must_written_bytes)
                          ? live.writes
-                         : before.last_writes.without(later.written_bytes, context);
+                         : before.last_writes.without(later.written_bytes, context, budget);
   const ByteSet unclaimed = before.fresh_writes.is_copy_of(before.last_writes)
                                 ? live.last_writes
-                                : before.fresh_writes.without(later.written_bytes, context);
-  live.fresh_writes = unclaimed.without(later.read_bytes, context);
-  live.reads = live.reads.without(later.written_bytes, context);
+                                : before.fresh_writes.without(later.written_bytes, context, budget);
+  live.fresh_writes = unclaimed.without(later.read_bytes, context, budget);
+  live.reads = live.reads.without(later.written_bytes, context, budget);
 }
 
 LiveStateTable::States& LiveStateTable::states_of(PatternId pattern) {
@@ -75,6 +83,7 @@ LiveStateTable::States& LiveStateTable::states_of(PatternId pattern) {
 
 uint32_t LiveStateTable::add(States& states, LiveState state, uint64_t hash) {
   const uint32_t number = states.next++;
+  ranges_ += ranges_of(number, state);
   states.by_number.emplace(number, std::move(state));
   states.by_hash.emplace(hash, number);
   return number;
@@ -84,17 +93,17 @@ const LiveState& LiveStateTable::state(PatternId pattern, uint32_t number) {
   return states_of(pattern).by_number.at(number);
 }
 
-bool LiveStateTable::equal(const LiveState& a, const LiveState& b) const {
+bool LiveStateTable::equal(const LiveState& a, const LiveState& b, Budget& budget) const {
   return std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(),
-                    [this](const LiveBytes& x, const LiveBytes& y) {
-                      return x.writes.equals(y.writes, context_) &&
-                             x.last_writes.equals(y.last_writes, context_) &&
-                             x.fresh_writes.equals(y.fresh_writes, context_) &&
-                             x.reads.equals(y.reads, context_);
+                    [&](const LiveBytes& x, const LiveBytes& y) {
+                      return x.writes.equals(y.writes, context_, budget) &&
+                             x.last_writes.equals(y.last_writes, context_, budget) &&
+                             x.fresh_writes.equals(y.fresh_writes, context_, budget) &&
+                             x.reads.equals(y.reads, context_, budget);
                     });
 }
 
-uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
+uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state, Budget& budget) {
   if (state.retired()) return retired;
   States& known = states_of(pattern);
   const uint64_t hash = hull_hash(state);
@@ -102,11 +111,19 @@ uint32_t LiveStateTable::number_of(PatternId pattern, LiveState state) {
   uint32_t found = retired;
   for (auto it = begin; it != end; ++it) {
     const LiveState& candidate = known.by_number.at(it->second);
-    if (equal(candidate, state)) found = std::min(found, it->second);
+    if (budget.take(1) && equal(candidate, state, budget)) found = std::min(found, it->second);
   }
   if (found != retired) return found;
   update_superseded(state);
   return add(known, std::move(state), hash);
+}
+
+void LiveStateTable::forget(PatternId pattern) {
+  const auto gone = states_.find(pattern);
+  if (gone == states_.end()) return;
+  for (const auto& [number, state] : gone->second.by_number)
+    ranges_ -= ranges_of(number, state);
+  states_.erase(gone);
 }
 
 void LiveStateTable::forget_but(const std::function<bool(PatternId, uint32_t)>& needed) {
@@ -115,7 +132,11 @@ void LiveStateTable::forget_but(const std::function<bool(PatternId, uint32_t)>& 
       return number != 0 && !needed(id, number);
     };
     std::erase_if(states.by_hash, [&](const auto& entry) { return goes(entry.second); });
-    std::erase_if(states.by_number, [&](const auto& entry) { return goes(entry.first); });
+    std::erase_if(states.by_number, [&](const auto& entry) {
+      const bool is_gone = goes(entry.first);
+      if (is_gone) ranges_ -= ranges_of(entry.first, entry.second);
+      return is_gone;
+    });
   }
 }
 

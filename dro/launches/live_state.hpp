@@ -60,8 +60,10 @@ struct LiveState {
 // intact_state() is the state of a launch that has just run. Rule::buffer keeps no reads.
 LiveState intact_state(const LaunchPattern& pattern, Rule rule);
 
-// retire() changes one buffer's live bytes by a later launch's access to the same buffer.
-void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule);
+// retire() changes one buffer's live bytes by a later launch's access to the same buffer. Past the
+// budget more stays live.
+void retire(const IslContext& context, LiveBytes& live, const BufferAccess& later, Rule rule,
+            Budget& budget);
 
 // LiveStateTable numbers the states of each pattern in the order in which they were first seen;
 // number 0 is intact. Equality is that of sets, so the states stay finite where programs repeat.
@@ -75,12 +77,15 @@ class LiveStateTable {
   // state() is one that number_of() returned and nobody dropped, or 0.
   const LiveState& state(PatternId pattern, uint32_t number);
 
-  // number_of() finds or adds a state; `retired` where nothing is left.
-  uint32_t number_of(PatternId pattern, LiveState state);
+  // number_of() finds or adds a state; `retired` where nothing is left. Past the budget it adds it.
+  uint32_t number_of(PatternId pattern, LiveState state, Budget& budget);
+
+  // ranges() is how many ranges the lists hold that the states have beside their patterns'.
+  uint64_t ranges() const { return ranges_; }
 
   // forget() drops a pattern's states. forget_but() drops all but state 0 and those for which
   // `needed(pattern, number)` holds; what comes again gets a new number.
-  void forget(PatternId pattern) { states_.erase(pattern); }
+  void forget(PatternId pattern);
   void forget_but(const std::function<bool(PatternId, uint32_t)>& needed);
   size_t size() const;
 
@@ -92,13 +97,14 @@ class LiveStateTable {
     uint32_t next = 0;
   };
   States& states_of(PatternId pattern);
-  bool equal(const LiveState& a, const LiveState& b) const;
-  static uint32_t add(States& states, LiveState state, uint64_t hash);
+  bool equal(const LiveState& a, const LiveState& b, Budget& budget) const;
+  uint32_t add(States& states, LiveState state, uint64_t hash);
 
   const IslContext& context_;
   const PatternTable& patterns_;
   Rule rule_;
   std::unordered_map<PatternId, States> states_;
+  uint64_t ranges_ = 0;
 };
 
 }  // namespace sluice::dro

@@ -26,9 +26,8 @@ namespace sluice::dro {
 
 using PatternId = uint32_t;
 
-// What is listed by blocks: launches of at most so many blocks, and so many runs of bytes.
+// Launches of at most so many blocks are listed by blocks.
 inline constexpr uint64_t most_listed_blocks = 8192;
-inline constexpr size_t most_listed_runs = size_t{1} << 18;
 
 // BufferAccess is all that a pattern does to one of its buffers, in bytes from the buffer's start.
 // Writes are may- and must-writes.
@@ -42,6 +41,9 @@ struct BufferAccess {
   // And as boxes, where the pattern is boxed.
   Boxes read_boxes;
   Boxes write_boxes;
+  // And as strides, where the pattern is strided.
+  Strides read_strides;
+  Strides write_strides;
 };
 
 // BufferRelations is the same by blocks for isl.
@@ -62,6 +64,8 @@ struct LaunchPattern {
   bool boxed = false;   // every block touches boxes, and their bytes are few enough to be listed
   bool listed = false;  // blocks and their bytes are few enough to be listed; see is_listed()
   bool listing_tried = false;
+  bool strided = false;  // every block touches strides; see is_strided()
+  bool strides_tried = false;
   std::vector<Binding> bindings;
   std::vector<uint64_t> buffer_bytes;
   std::vector<BufferAccess> buffers;
@@ -83,16 +87,20 @@ class PatternTable {
   PatternId of(Words key, uint64_t step, const std::function<LaunchPattern()>& make);
   const LaunchPattern& at(PatternId id) const { return table_.at(id); }
 
-  // bind() fills in what the pattern's footprint, bindings and sizes of buffers come to.
-  void bind(LaunchPattern& pattern);
+  // bind() fills in what the pattern's footprint, bindings and sizes of buffers come to: past the
+  // budget, that every block touches whole buffers.
+  void bind(LaunchPattern& pattern, Budget& budget);
   static LaunchPattern of_host(std::span<const HostAccess> accesses,
                                const std::vector<BufferId>& buffers);
 
-  // relations() makes them at the first time; one for each buffer of the pattern.
-  const std::vector<BufferRelations>& relations(PatternId id) const;
-  // is_listed() says whether a pattern has lists by blocks; those of a boxed one are made when this
-  // is asked for the first time.
-  bool is_listed(PatternId id) const;
+  // relations() makes them at the first time; one for each buffer of the pattern, none past the
+  // budget.
+  const std::vector<BufferRelations>& relations(PatternId id, Budget& budget) const;
+  // is_listed() says whether a pattern has lists by blocks; those of a boxed or strided one are
+  // made when this is asked for the first time, and never if that is past the budget. is_strided()
+  // does the same for strides, of boxes.
+  bool is_listed(PatternId id, Budget& budget) const;
+  bool is_strided(PatternId id, Budget& budget) const;
 
   // is_heavy() says that lists take too much memory. drop() leaves what is needed.
   bool is_heavy() const { return range_bound_.is_passed_by(listed_ranges_); }
@@ -103,11 +111,13 @@ class PatternTable {
 
  private:
   isl::map bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
-                        uint64_t offset, uint64_t buffer_bytes) const;
-  std::vector<BufferRelations> bound_relations(const LaunchPattern& pattern) const;
-  void bind_by_isl(LaunchPattern& pattern);
-  void bind_listed(LaunchPattern& pattern);
-  bool bind_boxes(LaunchPattern& pattern);
+                        uint64_t offset, uint64_t buffer_bytes, Budget& budget) const;
+  std::vector<BufferRelations> bound_relations(const LaunchPattern& pattern, Budget& budget) const;
+  bool bind_by_isl(LaunchPattern& pattern, Budget& budget);
+  bool bind_listed(LaunchPattern& pattern, Budget& budget);
+  bool bind_boxes(LaunchPattern& pattern, Budget& budget);
+  bool bind_strides(LaunchPattern& pattern, Budget& budget);
+  void bind_whole(LaunchPattern& pattern);
 
   static constexpr uint64_t most_listed_ranges = uint64_t{1} << 22;  // 64 MiB
   const IslContext& context_;

@@ -77,7 +77,7 @@ class Collector {
   std::set<std::string> understood_;
 };
 
-std::string extent_text(const Dim3& extent) {
+std::string tuple_text(const Dim3& extent) {
   return fmt::format("({}, {}, {})", extent.x, extent.y, extent.z);
 }
 
@@ -109,8 +109,8 @@ Result<std::vector<ClassifiedShape>> classify_footprints(const std::string& path
 void write_classes(const std::vector<ClassifiedShape>& shapes, std::ostream& out, size_t width) {
   for (const ClassifiedShape& shape : shapes) {
     out << fmt::format("{:12}  {} grid {} block {}", class_names[size_t(shape.kind)],
-                       name_in_line(shape.kernel, width), extent_text(shape.shape.grid),
-                       extent_text(shape.shape.block));
+                       name_in_line(shape.kernel, width), tuple_text(shape.shape.grid),
+                       tuple_text(shape.shape.block));
     const auto& values = shape.shape.shape_values;
     for (size_t i = 0; i < values.size(); ++i)
       out << (i == 0 ? " scalars " : ", ") << values[i];

@@ -30,8 +30,11 @@ class Recorder : public Observer {
                  std::span<const Dependence> dependences) override {
     note(record_of(entry, details, interned, dependences));
   }
+  void on_given_up(const LaunchEntry& entry, InternedId interned) override {
+    note(given_up_record(entry, details, interned));
+  }
   void on_opaque_launch(LaunchNumber number, const std::string&) override {
-    note(LaunchRecord{number, details, std::nullopt, 0, {}, {}});
+    note(LaunchRecord{number, details, std::nullopt, {}, 0, {}, {}});
   }
 };
 
@@ -185,8 +188,10 @@ Status Replayer::feed(const FreeRecord& record, const std::string& where) {
 
 Status Replayer::feed(const HostWriteRecord& record, const std::string& where) {
   const Status known = check_buffer(record.buffer, where);
-  if (known) tracker_.host_write(record.buffer, record.begin, record.end);
-  return known;
+  if (!known) return known;
+  tracker_.host_write(record.buffer, record.begin, record.end);
+  tracker_.settle();
+  return {};
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ Status Summariser::add(const LaunchRecord& record, const std::string& where) {
   LaunchSummary launch{record, 0};
   const Status used = add_uses(launch, where);
   if (!used) return used;
+  if (!record.is_opaque()) ++summary_.tracked;
   if (record.footprint) {
-    ++summary_.tracked;
     summary_.interned = std::max<uint64_t>(summary_.interned, uint64_t{record.interned} + 1);
   }
   const std::string& reason = record.details.passed_through;

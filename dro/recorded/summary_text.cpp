@@ -13,10 +13,10 @@
 namespace sluice::dro {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-void print_line(std::ostream& out, const json& object) {
-  out << object.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+void print_line(std::ostream& out, const ordered_json& object) {
+  out << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
 }
 
 // extent_text() is "8x8", or "8x8x2" where there is a third dimension.
@@ -26,7 +26,7 @@ std::string extent_text(const Dim3& extent) {
   return text;
 }
 
-json extent_json(const Dim3& extent) {
+ordered_json extent_json(const Dim3& extent) {
   return {extent.x, extent.y, extent.z};
 }
 
@@ -135,10 +135,10 @@ std::vector<Row> check_rows(const JournalSummary& summary, const Namer& name) {
   return rows;
 }
 
-json checks_json(const JournalSummary& summary) {
-  json checks = json::array();
+ordered_json checks_json(const JournalSummary& summary) {
+  ordered_json checks = ordered_json::array();
   for (const CheckRecord& check : summary.checks)
-    checks.push_back(json::parse(text_of(check)));
+    checks.push_back(ordered_json::parse(text_of(check)));
   return checks;
 }
 
@@ -203,23 +203,24 @@ void write_summary(const JournalSummary& summary, std::ostream& out, size_t widt
 }
 
 void write_summary_json(const JournalSummary& summary, std::ostream& out) {
-  json reasons = json::object();
+  ordered_json reasons = ordered_json::object();
   for (const auto& [reason, launches] : summary.passed_through)
     reasons[reason] = launches;
-  json object = {{"program", summary.program},
-                 {"rule", names<Rule>.at(size_t(summary.rule))},
-                 {"launches", summary.launches.size()},
-                 {"passed_through",
-                  {{"count", summary.passed_through_count()}, {"reasons", std::move(reasons)}}},
-                 {"footprints", summary.footprints},
-                 {"footprint_hits", summary.footprint_hits()},
-                 {"interned", summary.interned},
-                 {"dros", summary.dros.size()},
-                 {"dro_hits", summary.dro_hits()},
-                 {"resolved", summary.resolved},
-                 {"edge_tables", summary.edge_tables},
-                 {"edges", summary.edges},
-                 {"warnings", summary.warnings}};
+  ordered_json object = {
+      {"program", summary.program},
+      {"rule", names<Rule>.at(size_t(summary.rule))},
+      {"launches", summary.launches.size()},
+      {"passed_through",
+       {{"count", summary.passed_through_count()}, {"reasons", std::move(reasons)}}},
+      {"footprints", summary.footprints},
+      {"footprint_hits", summary.footprint_hits()},
+      {"interned", summary.interned},
+      {"dros", summary.dros.size()},
+      {"dro_hits", summary.dro_hits()},
+      {"resolved", summary.resolved},
+      {"edge_tables", summary.edge_tables},
+      {"edges", summary.edges},
+      {"warnings", summary.warnings}};
   if (!summary.checks.empty()) object["checks"] = checks_json(summary);
   if (!summary.end.note.empty()) object["note"] = summary.end.note;
   print_line(out, object);
@@ -241,13 +242,13 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
       out << line << '\n';
       continue;
     }
-    json object = {{"number", record.number},
-                   {"kernel", details.kernel},
-                   {"grid", extent_json(details.grid)},
-                   {"block", extent_json(details.block)},
-                   {"stream", details.stream},
-                   {"footprint", nullptr},
-                   {"how", details.how()}};
+    ordered_json object = {{"number", record.number},
+                           {"kernel", details.kernel},
+                           {"grid", extent_json(details.grid)},
+                           {"block", extent_json(details.block)},
+                           {"stream", details.stream},
+                           {"footprint", nullptr},
+                           {"how", details.how()}};
     if (record.footprint) object["footprint"] = *record.footprint;
     if (!details.passed_through.empty()) object["reason"] = details.passed_through;
     object["dependences"] = record.dependences;
@@ -268,7 +269,7 @@ void write_dros(const JournalSummary& summary, bool as_json, std::ostream& out, 
           dro.retires_master ? ", retires its master" : "", entry.uses);
       continue;
     }
-    json hazards = json::array();
+    ordered_json hazards = ordered_json::array();
     if (dro.hazards.raw) hazards.push_back("raw");
     if (dro.hazards.war) hazards.push_back("war");
     if (dro.hazards.waw) hazards.push_back("waw");

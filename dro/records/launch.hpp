@@ -31,16 +31,22 @@ struct LaunchDetails {
   const char* how() const { return passed_through.empty() ? "tasks" : "passed_through"; }
 };
 
-// LaunchRecord is one launch: tracked where it has a footprint, else opaque to the tracker.
+// LaunchRecord is one launch: tracked where it has a footprint and is not given up, else opaque to
+// the tracker.
 struct LaunchRecord {
   static constexpr std::string_view kind = "launch";
   static constexpr Role role = Role::input;
   LaunchNumber number = 0;
   LaunchDetails details;  // passed_through holds the reason for an opaque launch too
   std::optional<FootprintId> footprint;
+  // A tracked launch whose dependences would have cost too much, so that it was ordered as an
+  // opaque one is: true, else nothing.
+  std::optional<bool> opaque;
   InternedId interned = 0;
   std::vector<BoundArgument> arguments;
   std::vector<std::pair<LaunchNumber, DroId>> dependences;  // (master, dro)
+
+  bool is_opaque() const { return !footprint || opaque.has_value(); }
 };
 
 template <>
@@ -58,6 +64,10 @@ struct LaunchEntry {
 LaunchRecord record_of(const LaunchEntry& entry, const LaunchDetails& details, InternedId interned,
                        std::span<const Dependence> dependences);
 
+// given_up_record() is that of one whose dependences would have cost too much.
+inline constexpr const char* why_given_up = "finding its dependences would have cost too much";
+LaunchRecord given_up_record(const LaunchEntry& entry, LaunchDetails details, InternedId interned);
+
 // The batch of what waits to be written relies on the number being first and the dependences last.
 template <>
 inline constexpr auto members<LaunchRecord> = [](auto& record, auto& member) {
@@ -73,6 +83,7 @@ inline constexpr auto members<LaunchRecord> = [](auto& record, auto& member) {
   member("widening", details.widening);
   member("footprint", record.footprint);
   if (!record.footprint) return;
+  member("opaque", record.opaque);
   member("interned", record.interned);
   member("arguments", record.arguments);
   member("dependences", record.dependences);

@@ -5,6 +5,7 @@
 
 #include "dro/records/buffer.hpp"
 #include "dro/records/check.hpp"
+#include "dro/records/copy.hpp"
 #include "dro/records/dro.hpp"
 #include "dro/records/edges.hpp"
 #include "dro/records/footprint.hpp"
@@ -16,7 +17,8 @@ namespace sluice::dro {
 
 // Record is one line of a journal. A kind has, in its own header, its `kind`, its Role in a replay
 // and members<>; to be written and read it needs no more than its place here.
-using Record = std::variant<BufferRecord, FreeRecord, FootprintRecord, EdgesRecord, DroRecord,
-                            LaunchRecord, HostWriteRecord, CheckRecord, TaskRecord, WarningRecord>;
+using Record =
+    std::variant<BufferRecord, FreeRecord, FootprintRecord, EdgesRecord, DroRecord, LaunchRecord,
+                 HostWriteRecord, CheckRecord, CopyRecord, TaskRecord, WarningRecord>;
 
 }  // namespace sluice::dro

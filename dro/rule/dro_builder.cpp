@@ -7,28 +7,26 @@
 #include "dro/boxes/box_edges.hpp"
 #include "dro/edges/block_bytes.hpp"
 #include "dro/edges/edge_forms.hpp"
+#include "dro/launches/costs.hpp"
+#include "dro/strides/stride_edges.hpp"
 
 namespace sluice::dro {
 namespace {
 
-// In isl's operations: a quarter of a second, mostly.
-constexpr unsigned long composing_budget = 200'000;
+// What a pair takes beside its bytes and edges.
+constexpr uint64_t steps_of_pair = 512;
 
-// listing_steps bounds the search for the edges of one hazard in listed bytes; what takes more is
-// left to isl, which is quicker where many blocks meet many.
-constexpr size_t listing_steps = size_t{1} << 20;
-
-// What a pair costs that isl composes, and one whose bytes are listed, beside its lists.
-constexpr uint64_t effort_of_isl = 100'000;
-constexpr uint64_t effort_of_giving_up = 10'000'000;
-constexpr uint64_t effort_of_lists = 512;
-
-uint64_t sides(const Dim3& grid) {
-  return uint64_t{grid.x} + grid.y + grid.z;
+bool meet_in_lists(const ByteSet& a, const ByteSet& b, Budget& budget) {
+  if (!a.hull() || !b.hull() || !a.hull()->meets(*b.hull())) return false;
+  if (!a.listed() || !b.listed()) return true;
+  const Budget::Cost cost = a.intervals().meeting_cost(b.intervals());
+  return !budget.take(cost.steps) || a.intervals().meets(b.intervals());
 }
 
-bool meet_in_lists(const ByteSet& a, const ByteSet& b) {
-  return !a.listed() || !b.listed() || a.intervals().meets(b.intervals());
+// all_blocks() is a table by which every block waits for every block.
+EdgeTable all_blocks(const Dim3& master_grid, const Dim3& slave_grid) {
+  return make_table(master_grid, slave_grid,
+                    AllEdges{{BlockBox::of_grid(master_grid), BlockBox::of_grid(slave_grid)}});
 }
 
 }  // namespace
@@ -43,20 +41,20 @@ struct DroBuilder::Meeting {
   const ByteSet* live = nullptr;
 };
 
-const PairResult& DroBuilder::resolve(const PatternPair& pair) {
+const PairResult& DroBuilder::resolve(const PatternPair& pair, Budget& budget) {
   Words key{pair.master, pair.master_state, pair.slave};
   key.insert(key.end(), pair.slave_buffer.begin(), pair.slave_buffer.end());
   if (const auto known = pairs_.find(key, ++step_)) return pairs_.at(*known);
-  return pairs_.at(pairs_.add(std::move(key), compose(pair), step_));
+  return pairs_.at(pairs_.add(std::move(key), compose(pair, budget), step_));
 }
 
 // find_meetings() adds the hazards that hold in one buffer to `found`, and to the result.
 bool DroBuilder::find_meetings(const Meeting& place, const BufferAccess& later,
                                const LiveBytes& live, PairResult& result,
-                               std::vector<Meeting>& found) const {
+                               std::vector<Meeting>& found, Budget& budget) const {
   const auto holds = [&](bool later_writes, bool earlier_writes, const ByteSet& bytes) {
     const ByteSet& touched = later_writes ? later.written_bytes : later.read_bytes;
-    if (!touched.meets(bytes, context_)) return false;
+    if (!touched.meets(bytes, context_, budget)) return false;
     found.push_back({place.later, place.earlier, later_writes, earlier_writes, &bytes});
     return true;
   };
@@ -71,21 +69,22 @@ bool DroBuilder::find_meetings(const Meeting& place, const BufferAccess& later,
 }
 
 bool DroBuilder::are_apart(const PatternPair& pair, const LiveState& left,
-                           const LaunchPattern& slave) {
+                           const LaunchPattern& slave, Budget& budget) {
   for (size_t i = 0; i < pair.slave_buffer.size(); ++i) {
     if (pair.slave_buffer[i] == PatternPair::none) continue;
     const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
     const LiveBytes& live = left.buffers[i];
-    if (meet_in_lists(live.writes, later.read_bytes) ||
-        meet_in_lists(live.writes, later.written_bytes) ||
-        meet_in_lists(live.reads, later.written_bytes)) {
+    if (meet_in_lists(live.writes, later.read_bytes, budget) ||
+        meet_in_lists(live.writes, later.written_bytes, budget) ||
+        meet_in_lists(live.reads, later.written_bytes, budget)) {
       return false;
     }
   }
   return true;
 }
 
-PairResult DroBuilder::compose(const PatternPair& pair) {
+PairResult DroBuilder::compose(const PatternPair& pair, Budget& whole) {
+  Budget budget(whole, Budget::unlimited);
   const LaunchPattern& master = patterns_.at(pair.master);
   const LaunchPattern& slave = patterns_.at(pair.slave);
   const LiveState& state = states_.state(pair.master, pair.master_state);
@@ -96,61 +95,57 @@ PairResult DroBuilder::compose(const PatternPair& pair) {
   PairResult result;
   LiveState next = state;
   std::vector<Meeting> meetings;
-  bool undrawn = false;
-  const auto light = [](const LaunchPattern& pattern) {
-    return !pattern.footprint || pattern.boxed || pattern.listed;
-  };
-  const bool without_isl = light(master) && light(slave) && rule_ == Rule::exact;
-  effort_ += without_isl ? effort_of_lists : effort_of_isl;
-  {
-    const IslContext::Budget budget(context_, composing_budget);
-    for (uint32_t i = 0; i < pair.slave_buffer.size(); ++i) {
-      if (pair.slave_buffer[i] == PatternPair::none) continue;
-      const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
-      const Meeting place{.later = pair.slave_buffer[i], .earlier = i};
-      if (find_meetings(place, later, state.buffers[i], result, meetings)) {
-        result.meeting.push_back(i);
-      }
-      retire(context_, next.buffers[i], later, retiring);
+  budget.take(steps_of_pair);
+  for (uint32_t i = 0; i < pair.slave_buffer.size(); ++i) {
+    if (pair.slave_buffer[i] == PatternPair::none) continue;
+    const BufferAccess& later = slave.buffers[pair.slave_buffer[i]];
+    const Meeting place{.later = pair.slave_buffer[i], .earlier = i};
+    if (find_meetings(place, later, state.buffers[i], result, meetings, budget)) {
+      result.meeting.push_back(i);
     }
-    if (!host && !meetings.empty()) undrawn = !find_edges(pair, meetings, result);
-    if (budget.is_spent()) effort_ += effort_of_giving_up;
+    retire(context_, next.buffers[i], later, retiring, budget);
   }
-  if (undrawn && store_ != nullptr) {
-    bool gave_up = false;
-    keep(draw_edges(context_, result.relation, master.grid, slave.grid, drawing_budget, &gave_up),
-         result);
-    if (gave_up) effort_ += effort_of_giving_up;
-  }
+  if (budget.is_spent()) next = state;
+  if (!host && !meetings.empty()) find_edges(pair, meetings, result, budget);
   const auto writes_live = [](const LiveBytes& live) { return !live.writes.empty(); };
   result.retires_master = std::any_of(state.buffers.begin(), state.buffers.end(), writes_live) &&
                           std::none_of(next.buffers.begin(), next.buffers.end(), writes_live);
-  result.next_state = states_.number_of(pair.master, std::move(next));
+  result.next_state = budget.is_spent() ? pair.master_state
+                                        : states_.number_of(pair.master, std::move(next), budget);
   return result;
 }
 
-// find_edges() finds the edges themselves, or else their relation and is false.
-bool DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
-                            PairResult& result) {
+// find_edges() finds edges, or else their relation, in the cheapest way that can.
+void DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+                            PairResult& result, Budget& budget) {
+  const LaunchPattern& master = patterns_.at(pair.master);
+  const LaunchPattern& slave = patterns_.at(pair.slave);
   // Those who ask for relations alone, and the check of the buffer rule, go on with isl's.
   if (store_ != nullptr && rule_ == Rule::exact) {
-    std::optional<EdgeTable> table = edges_of_boxes(pair, meetings);
-    if (!table) table = listed_edges(pair, meetings);
-    if (table) {
-      keep(std::move(*table), result);
-      return true;
-    }
+    std::optional<EdgeTable> table;
+    if (budget.is_spent()) table = all_blocks(master.grid, slave.grid);
+    if (!table) table = edges_of_boxes(pair, meetings, budget);
+    if (!table) table = edges_of_strides(pair, meetings, budget);
+    if (!table) table = listed_edges(pair, meetings, budget);
+    if (table) return keep(std::move(*table), result, budget);
   }
-  result.relation = composed_edges(pair, meetings);
-  return false;
+  {
+    Budget part(budget, Budget::unlimited);
+    result.relation = composed_edges(pair, meetings, part);
+  }
+  if (store_ == nullptr) return;
+  Budget part(budget, Budget::unlimited);
+  keep(draw_edges(context_, result.relation, master.grid, slave.grid, part), result, budget);
 }
 
 // edges_of_boxes() finds edges in closed form between boxed patterns.
 std::optional<EdgeTable> DroBuilder::edges_of_boxes(const PatternPair& pair,
-                                                    const std::vector<Meeting>& meetings) {
+                                                    const std::vector<Meeting>& meetings,
+                                                    Budget& whole) {
   const LaunchPattern& master = patterns_.at(pair.master);
   const LaunchPattern& slave = patterns_.at(pair.slave);
   if (!master.boxed || !slave.boxed) return std::nullopt;
+  Budget budget(whole, Budget::unlimited);
   std::vector<BoxMeeting> boxes;
   for (const Meeting& meeting : meetings) {
     const BufferAccess& later = slave.buffers[meeting.later];
@@ -160,22 +155,42 @@ std::optional<EdgeTable> DroBuilder::edges_of_boxes(const PatternPair& pair,
                      meeting.earlier_writes ? &earlier.write_boxes : &earlier.read_boxes,
                      meeting.live->is_copy_of(all)});
   }
-  auto table = box_edges(boxes, master.grid, slave.grid);
-  effort_ += meetings.size() * (sides(master.grid) + sides(slave.grid));
-  if (const auto* rows = table ? std::get_if<RangeEdges>(&table->form) : nullptr) {
-    effort_ += 2 * (rows->rows.size() + rows->ranges.size());
+  return box_edges(boxes, master.grid, slave.grid, budget);
+}
+
+// edges_of_strides() finds edges in closed form between strided patterns.
+std::optional<EdgeTable> DroBuilder::edges_of_strides(const PatternPair& pair,
+                                                      const std::vector<Meeting>& meetings,
+                                                      Budget& whole) {
+  const LaunchPattern& master = patterns_.at(pair.master);
+  const LaunchPattern& slave = patterns_.at(pair.slave);
+  Budget budget(whole, Budget::unlimited);
+  if (!patterns_.is_strided(pair.master, budget) || !patterns_.is_strided(pair.slave, budget))
+    return std::nullopt;
+  std::vector<StrideMeeting> strides;
+  for (const Meeting& meeting : meetings) {
+    const BufferAccess& later = slave.buffers[meeting.later];
+    const BufferAccess& earlier = master.buffers[meeting.earlier];
+    const ByteSet& all = meeting.earlier_writes ? earlier.written_bytes : earlier.read_bytes;
+    const bool is_intact = meeting.live->is_copy_of(all);
+    if (!is_intact && !meeting.live->listed()) return std::nullopt;
+    strides.push_back({meeting.later_writes ? &later.write_strides : &later.read_strides,
+                       meeting.earlier_writes ? &earlier.write_strides : &earlier.read_strides,
+                       is_intact ? nullptr : &meeting.live->intervals()});
   }
-  return table;
+  return stride_edges(strides, master.grid, slave.grid, budget);
 }
 
 // listed_edges() finds edges in lists, without isl; nothing where something is not listed, or
 // where too many blocks meet.
 std::optional<EdgeTable> DroBuilder::listed_edges(const PatternPair& pair,
-                                                  const std::vector<Meeting>& meetings) {
+                                                  const std::vector<Meeting>& meetings,
+                                                  Budget& whole) {
   const LaunchPattern& master = patterns_.at(pair.master);
   const LaunchPattern& slave = patterns_.at(pair.slave);
-  if (!patterns_.is_listed(pair.master) || !patterns_.is_listed(pair.slave)) return std::nullopt;
-  effort_ += master.grid.count() + slave.grid.count();
+  Budget budget(whole, listing_cost);
+  if (!patterns_.is_listed(pair.master, budget) || !patterns_.is_listed(pair.slave, budget))
+    return std::nullopt;
   EdgeRows rows(master.grid, slave.grid);
   for (const Meeting& meeting : meetings) {
     const BufferAccess& later = slave.buffers[meeting.later];
@@ -183,29 +198,31 @@ std::optional<EdgeTable> DroBuilder::listed_edges(const PatternPair& pair,
     const BlockBytes& slaves = meeting.later_writes ? *later.block_writes : *later.block_reads;
     const BlockBytes& masters =
         meeting.earlier_writes ? *earlier.block_writes : *earlier.block_reads;
-    effort_ += slaves.size() + masters.size();
-    if (!meeting.live->listed() ||
-        !rows.add(slaves, masters, meeting.live->intervals(), listing_steps)) {
-      effort_ += effort_of_isl;
+    if (!meeting.live->listed() || !rows.add(slaves, masters, meeting.live->intervals(), budget)) {
       return std::nullopt;
     }
   }
-  return closed_form(std::move(rows).table());
+  return closed_form(std::move(rows).table(), budget);
 }
 
 // composed_edges() relates blocks of the slave to those of the master that touch the same live
-// byte. Should isl give up, everything waits for everything.
-isl::map DroBuilder::composed_edges(const PatternPair& pair,
-                                    const std::vector<Meeting>& meetings) const {
+// byte. Past the budget everything waits for everything.
+isl::map DroBuilder::composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+                                    Budget& budget) const {
   const isl::map everything =
       isl::map::from_domain_and_range(grid_blocks(context_, patterns_.at(pair.slave).grid),
                                       grid_blocks(context_, patterns_.at(pair.master).grid));
+  const IslWork work(context_, budget);
   isl::map edges = everything.subtract(everything);
+  const auto& slaves = patterns_.relations(pair.slave, budget);
+  const auto& masters = patterns_.relations(pair.master, budget);
+  if (slaves.empty() || masters.empty()) return everything;
   for (const Meeting& meeting : meetings) {
-    const BufferRelations& later = patterns_.relations(pair.slave)[meeting.later];
-    const BufferRelations& earlier = patterns_.relations(pair.master)[meeting.earlier];
+    const BufferRelations& later = slaves[meeting.later];
+    const BufferRelations& earlier = masters[meeting.earlier];
     isl::map master = meeting.earlier_writes ? earlier.writes : earlier.reads;
-    if (pair.master_state != 0) master = master.intersect_range(meeting.live->set(context_));
+    if (pair.master_state != 0)
+      master = master.intersect_range(meeting.live->set(context_, budget));
     const isl::map& slave = meeting.later_writes ? later.writes : later.reads;
     edges = edges.unite(coalesced(slave.apply_range(master.reverse())));
   }
@@ -213,9 +230,9 @@ isl::map DroBuilder::composed_edges(const PatternPair& pair,
   return edges.is_null() ? everything : edges;
 }
 
-void DroBuilder::keep(EdgeTable table, PairResult& result) {
+void DroBuilder::keep(EdgeTable table, PairResult& result, Budget& budget) {
   bool added = false;
-  result.edges = store_->add(std::move(table), added);
+  result.edges = store_->add(std::move(table), added, budget);
   result.edge_count = store_->table(result.edges).edge_count;
   if (added && observer_ != nullptr) {
     observer_->note(EdgesRecord{result.edges, store_->table(result.edges)});

@@ -1,5 +1,7 @@
 // Composing hazards: what one launch waits for in an earlier one, found once for each pair of
-// patterns and remembered: in lists of bytes where these are short, else by isl.
+// patterns and remembered: in boxes, in lists of bytes where these are short, else by isl. A pair
+// may take half of what its launch has left; past that the slave waits for all blocks of the
+// master, of which all stays live.
 #pragma once
 
 #include <cstdint>
@@ -53,12 +55,14 @@ class DroBuilder {
 
   // are_apart() is true where the launches are seen to share no byte that one of them writes, in
   // lists alone: then the slave neither waits for the master nor changes its state, `left`. It is
-  // cheap and not remembered.
-  static bool are_apart(const PatternPair& pair, const LiveState& left, const LaunchPattern& slave);
+  // cheap and not remembered. False where the budget is spent.
+  static bool are_apart(const PatternPair& pair, const LiveState& left, const LaunchPattern& slave,
+                        Budget& budget);
 
   // resolve() is valid until the next drop().
-  const PairResult& resolve(const PatternPair& pair);
+  const PairResult& resolve(const PatternPair& pair, Budget& budget);
   LiveStateTable& states() { return states_; }
+  const LiveStateTable& states() const { return states_; }
 
   // crowded() says that drop() should be called. drop() forgets the pairs of `patterns`, which are
   // gone, and the pairs not used lately where there are too many; then the states that neither a
@@ -67,21 +71,23 @@ class DroBuilder {
   void drop(const std::vector<PatternId>& patterns,
             const std::function<bool(PatternId, uint32_t)>& needed);
   const CacheUse& use() const { return pairs_.use(); }
-  uint64_t effort() const { return effort_; }
 
  private:
   struct Meeting;
-  PairResult compose(const PatternPair& pair);
+  PairResult compose(const PatternPair& pair, Budget& budget);
   bool find_meetings(const Meeting& place, const BufferAccess& later, const LiveBytes& live,
-                     PairResult& result, std::vector<Meeting>& found) const;
-  bool find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
-                  PairResult& result);
+                     PairResult& result, std::vector<Meeting>& found, Budget& budget) const;
+  void find_edges(const PatternPair& pair, const std::vector<Meeting>& meetings, PairResult& result,
+                  Budget& budget);
   std::optional<EdgeTable> edges_of_boxes(const PatternPair& pair,
-                                          const std::vector<Meeting>& meetings);
+                                          const std::vector<Meeting>& meetings, Budget& budget);
+  std::optional<EdgeTable> edges_of_strides(const PatternPair& pair,
+                                            const std::vector<Meeting>& meetings, Budget& budget);
   std::optional<EdgeTable> listed_edges(const PatternPair& pair,
-                                        const std::vector<Meeting>& meetings);
-  isl::map composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings) const;
-  void keep(EdgeTable table, PairResult& result);
+                                        const std::vector<Meeting>& meetings, Budget& budget);
+  isl::map composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,
+                          Budget& budget) const;
+  void keep(EdgeTable table, PairResult& result, Budget& budget);
 
   Rule rule_;
   IslContext& context_;
@@ -91,7 +97,6 @@ class DroBuilder {
   Observer* observer_;
   RecentTable<Words, PairResult, WordsHash> pairs_;
   uint64_t step_ = 0;
-  uint64_t effort_ = 0;
 };
 
 }  // namespace sluice::dro

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "dro/launches/costs.hpp"
+
 namespace sluice::dro {
 
 const std::string& RuleCheck::kernel(LaunchSlot launch) const {
@@ -23,12 +25,15 @@ std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot lau
   if (past_.size() > longest_chain) past_.pop_front();
 
   std::optional<std::string> lost;
-  exact_.launch(number, launch, [&](uint64_t master, const KnownDro& dro) {
-    if (dro.host_master || lost || std::exchange(dro.used, true)) return;
-    if (master >= past_.front().number && !implied(master, dro.relation)) {
-      lost = sentence(master, dro);
-    }
-  });
+  Budget budget(launch_cost);
+  const bool is_whole =
+      exact_.launch(number, launch, budget, [&](uint64_t master, const KnownDro& dro) {
+        if (dro.host_master || lost || std::exchange(dro.used, true)) return;
+        if (master >= past_.front().number && !implied(master, dro.relation)) {
+          lost = sentence(master, dro);
+        }
+      });
+  if (!is_whole) exact_.retire_all();
   return lost;
 }
 
@@ -49,7 +54,7 @@ bool RuleCheck::implied(LaunchNumber master, const isl::map& edges) const {
     }
   }
   const auto place = reached.find(master);
-  return place != reached.end() && yes(edges.is_subset(place->second));
+  return edges.is_null() || (place != reached.end() && yes(edges.is_subset(place->second)));
 }
 
 std::string RuleCheck::sentence(LaunchNumber master, const Dro& dro) const {

@@ -1,6 +1,7 @@
 #include "dro/rule/rule_engine.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace sluice::dro {
@@ -10,16 +11,21 @@ namespace {
 // named as masters, because a read may see their bytes.
 constexpr uint64_t most_superseded = 64;
 
-// What it takes to see that two launches touch no common bytes.
-constexpr uint64_t effort_of_a_look = 48;
+// What a state takes that a launch meets for the first time, beside its bytes; and a DRO.
+constexpr uint64_t steps_of_look = 48;
+constexpr uint64_t steps_of_dro = 32;
 
 }  // namespace
 
-const RuleEngine::Transition& RuleEngine::search(Node& node, StateId state, LaunchSlot slave) {
+const RuleEngine::Transition& RuleEngine::search(Node& node, StateId state, LaunchSlot slave,
+                                                 Budget& budget) {
   std::vector<Transition>& known = node.transitions;
   auto place = node.place_of.find(state);
   if (place == node.place_of.end()) {
-    Transition found = find_transition(state, slave);
+    if (!budget.take(steps_of_look, sizeof(Transition))) return nothing_;
+    Transition found = find_transition(state, slave, budget);
+    // What is left when the budget ends is no answer.
+    if (budget.is_spent()) return nothing_;
     // A launch may never come again, as where a number changes each time. That it shares no byte
     // with most others is remembered when it comes for the second time.
     if (!found.dro && found.next == state && !node.has_intact) return apart_ = std::move(found);
@@ -31,7 +37,24 @@ const RuleEngine::Transition& RuleEngine::search(Node& node, StateId state, Laun
   return known[place->second];
 }
 
-RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot slave) {
+bool RuleEngine::knows(LaunchSlot slot) const {
+  if (slot >= nodes_.size() || !nodes_[slot].has_intact) return false;
+  const Node& node = nodes_[slot];
+  size_t cursor = 0;
+  const auto is_known = [&](StateId state) {
+    if (cursor < node.transitions.size() && node.transitions[cursor].state == state) {
+      ++cursor;
+      return true;
+    }
+    return node.place_of.contains(state);
+  };
+  return std::ranges::all_of(launches_.launch(slot).places, [&](const BufferPlace& place) {
+    return live_.all_meeting(place, is_known);
+  });
+}
+
+RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot slave,
+                                                   Budget& budget) {
   const State& from = states_[state];
   const InternedLaunch& master = launches_.launch(from.launch);
   const InternedLaunch& later = launches_.launch(slave);
@@ -40,6 +63,8 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot sla
   pair.master_state = from.number;
   pair.slave = later.pattern;
   pair.slave_buffer.clear();
+  // Buffers are compared each with each.
+  if (!budget.take(master.buffers.size() * later.buffers.size() / 16)) return {};
   for (BufferId buffer : master.buffers) {
     const auto place = std::find(later.buffers.begin(), later.buffers.end(), buffer);
     pair.slave_buffer.push_back(place == later.buffers.end()
@@ -48,12 +73,12 @@ RuleEngine::Transition RuleEngine::find_transition(StateId state, LaunchSlot sla
   }
   Transition transition;
   transition.state = state;
-  effort_ += effort_of_a_look;
-  if (DroBuilder::are_apart(pair, *from.left, launches_.patterns().at(later.pattern))) {
+  if (DroBuilder::are_apart(pair, *from.left, launches_.patterns().at(later.pattern), budget)) {
     transition.next = state;
     return transition;
   }
-  const PairResult& result = builder_.resolve(pair);
+  const PairResult& result = builder_.resolve(pair, budget);
+  if (!budget.take(steps_of_dro, sizeof(KnownDro))) return {};
   if (result.hazards.any()) transition.dro = make_dro(from, slave, result);
   transition.next = state_id(from.launch, result.next_state);
   return transition;
@@ -153,14 +178,25 @@ void RuleEngine::drop(const LaunchTable::Dropped& dropped) {
   }
   drop_transitions();
   const auto count = [this] { return states_.size() - free_states_.size(); };
-  if (state_bound_.is_passed_by(count())) drop_states();
+  const bool too_many =
+      state_bound_.is_passed_by(count()) || range_bound_.is_passed_by(builder_.states().ranges());
+  if (too_many) drop_states();
   state_bound_.leave(count());
   transition_bound_.leave(transition_count_);
-  builder_.drop(dropped.patterns, [this](PatternId pattern, uint32_t number) {
-    return std::any_of(states_.begin(), states_.end(), [&](const State& state) {
-      return !state.free && state.number == number &&
-             launches_.launch(state.launch).pattern == pattern;
-    });
+  forget_pairs(dropped.patterns);
+  range_bound_.leave(builder_.states().ranges());
+}
+
+void RuleEngine::forget_pairs(const std::vector<PatternId>& patterns) {
+  std::unordered_set<uint64_t> named;
+  const auto name = [](PatternId pattern, uint32_t number) {
+    return uint64_t{pattern} << 32U | number;
+  };
+  for (const State& state : states_) {
+    if (!state.free) named.insert(name(launches_.launch(state.launch).pattern, state.number));
+  }
+  builder_.drop(patterns, [&](PatternId pattern, uint32_t number) {
+    return named.contains(name(pattern, number));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "dro/launches/interning.hpp"
@@ -39,45 +40,57 @@ class RuleEngine {
   void buffer_destroyed(BufferSlot slot) { live_.remove_buffer(slot); }
 
   // launch() hands each dependence to `edge(master, record)` and makes the launch live. The host's
-  // accesses are launches too; `number` is then a host number.
+  // accesses are launches too; `number` is then a host number. False where the budget is spent:
+  // then the dependences are not all, and the caller must retire_all().
   template <class Edge>
-  void launch(uint64_t number, LaunchSlot slot, Edge&& edge) {
+  bool launch(uint64_t number, LaunchSlot slot, Budget& budget, Edge&& edge) {
     if (nodes_.size() <= slot) nodes_.resize(slot + 1);
     Node& node = nodes_[slot];
     node.cursor = 0;
     kept_.changes.clear();
     fan_in(
         live_, launches_.launch(slot).places,
-        [&](StateId state) -> const Transition& { return resolve(node, state, slot); },
+        [&](StateId state) -> const Transition& { return resolve(node, state, slot, budget); },
         [&](uint64_t master, const Transition& transition) { edge(master, *transition.dro); },
         kept_.changes);
+    if (budget.is_spent()) return false;
     apply_changes();
     if (!node.has_intact) {
       node.intact = state_id(slot, 0);
       node.has_intact = true;
     }
     live_.attach(node.intact, states_[node.intact].places, number);
+    return true;
   }
 
-  void retire_all() { live_.clear(); }
+  // knows() is whether launch() would find all that it asks for.
+  bool knows(LaunchSlot slot) const;
 
-  uint64_t dro_count() const { return next_dro_; }
-  // effort() is as DependenceTracker's: what finding dependences has cost.
-  uint64_t effort() const { return effort_ + builder_.effort(); }
+  void retire_all() { live_.clear(); }
 
   // live() is whether anything of a launch is live. crowded() says that drop() should be called:
   // with what the launch table dropped it forgets what belonged to that and, where there is too
   // much, what is not needed now.
   bool live(LaunchSlot slot) const;
   bool crowded() const {
-    return state_bound_.is_passed_by(states_.size() - free_states_.size()) ||
+    return range_bound_.is_passed_by(builder_.states().ranges()) ||
+           state_bound_.is_passed_by(states_.size() - free_states_.size()) ||
            transition_bound_.is_passed_by(transition_count_) || builder_.crowded();
   }
   void drop(const LaunchTable::Dropped& dropped);
+  // is_full() says that so much is live, in pieces so small, that it should be retired.
+  bool is_full() const {
+    return live_.crowd() > most_live || builder_.states().ranges() > 2 * most_state_ranges;
+  }
 
-  const CacheUse& pair_use() const { return builder_.use(); }
+  // counts() is how many DROs there are, and how often pairs of launches were known.
+  std::pair<uint64_t, CacheUse> counts() const { return {next_dro_, builder_.use()}; }
 
  private:
+  // States that the index of one buffer holds, and ranges that all states hold (64 MiB).
+  static constexpr size_t most_live = 4096;
+  static constexpr uint64_t most_state_ranges = uint64_t{1} << 22;
+
   // Transition is what a launch does to a state that it meets.
   struct Transition {
     StateId state = 0;
@@ -103,18 +116,20 @@ class RuleEngine {
     bool free = false;
   };
 
-  const Transition& resolve(Node& node, StateId state, LaunchSlot slave) {
+  const Transition& resolve(Node& node, StateId state, LaunchSlot slave, Budget& budget) {
     const std::vector<Transition>& known = node.transitions;
-    if (node.cursor < known.size() && known[node.cursor].state == state) {
-      return known[node.cursor++];
-    }
-    return search(node, state, slave);
+    const bool is_next = node.cursor < known.size() && known[node.cursor].state == state;
+    const Transition& found = is_next ? known[node.cursor++] : search(node, state, slave, budget);
+    const uint64_t masters = found.dro ? live_.launches(state).size() : 0;
+    if (budget.take(1 + masters, masters * sizeof(Dependence))) return found;
+    return nothing_;
   }
   // search() is valid until the next one.
-  const Transition& search(Node& node, StateId state, LaunchSlot slave);
-  Transition find_transition(StateId state, LaunchSlot slave);
+  const Transition& search(Node& node, StateId state, LaunchSlot slave, Budget& budget);
+  Transition find_transition(StateId state, LaunchSlot slave, Budget& budget);
   std::unique_ptr<KnownDro> make_dro(const State& state, LaunchSlot slave, const PairResult& pair);
   StateId state_id(LaunchSlot launch, uint32_t number);
+  void forget_pairs(const std::vector<PatternId>& patterns);
   void apply_changes();
   void free_state(StateId state);
   void drop_transitions();
@@ -128,10 +143,11 @@ class RuleEngine {
   std::deque<State> states_;
   std::vector<StateId> free_states_;
   Transition apart_;
+  const Transition nothing_;  // of a launch whose budget is spent, whatever it meets
   size_t transition_count_ = 0;
-  uint64_t effort_ = 0;
   Bound state_bound_;
   Bound transition_bound_;
+  Bound range_bound_{most_state_ranges};
   DroId next_dro_ = 0;
   // Kept, so that a repeat launch allocates nothing.
   struct {

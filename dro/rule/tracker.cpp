@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "dro/edges/edge_drawing.hpp"
+#include "dro/launches/costs.hpp"
 #include "dro/launches/interning.hpp"
 #include "dro/rule/rule_check.hpp"
 #include "dro/rule/rule_engine.hpp"
@@ -28,6 +30,13 @@ struct DependenceTracker::State {
     if (check) act(check->exact());
   }
   void make_room(std::optional<FootprintId> wanted = {});
+  bool is_full() const { return engine.is_full() || (check && check->exact().is_full()); }
+  // count() keeps what a launch or host write has taken.
+  void count(const Budget& budget) {
+    effort += budget.taken().steps;
+    counters.dearest_launch = Budget::larger(counters.dearest_launch, budget.taken());
+  }
+  void give_up(const LaunchEntry& entry, InternedId interned);
   void note(Record record) const {
     if (observer != nullptr) observer->note(std::move(record));
   }
@@ -39,8 +48,10 @@ struct DependenceTracker::State {
   RuleEngine engine;
   std::unique_ptr<RuleCheck> check;  // under the buffer rule, until it has warned
   HostNumber host_writes = 0;
+  HostWriteRecord unsettled;  // empty: none
   std::vector<HostDependence> host_dependences;
   Counters counters;
+  uint64_t effort = 0;
 };
 
 // make_room() keeps the caches within their limits. It depends on what was launched alone, so a
@@ -64,6 +75,7 @@ DependenceTracker::~DependenceTracker() = default;
 
 void DependenceTracker::buffer_created(BufferId buffer, uint64_t bytes) {
   SLUICE_ASSERT(buffer != 0 && !state_->launches.buffers().has(buffer));
+  settle();
   const BufferSlot slot = state_->launches.add_buffer(buffer, bytes);
   state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_created(slot, buffer); });
   state_->note(BufferRecord{buffer, bytes});
@@ -71,12 +83,14 @@ void DependenceTracker::buffer_created(BufferId buffer, uint64_t bytes) {
 
 void DependenceTracker::buffer_destroyed(BufferId buffer) {
   SLUICE_ASSERT(state_->launches.buffers().has(buffer));
+  settle();
   const BufferSlot slot = state_->launches.remove_buffer(buffer);
   state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_destroyed(slot); });
   state_->note(FreeRecord{buffer});
 }
 
 Result<FootprintId> DependenceTracker::add_footprint(const analysis::Footprint& footprint) {
+  settle();
   const auto added = state_->launches.add_footprint(footprint);
   if (!added) return tl::unexpected(added.error());
   const auto [id, is_new] = *added;
@@ -91,22 +105,42 @@ bool DependenceTracker::has_footprint(FootprintId id) const {
   return state_->launches.footprints().has(id);
 }
 
-void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences,
+// give_up() retires all, as an opaque launch does: nothing is lost of what is live.
+void DependenceTracker::State::give_up(const LaunchEntry& entry, InternedId interned) {
+  for_each_engine([](RuleEngine& each) { each.retire_all(); });
+  host_dependences.clear();
+  ++counters.given_up;
+  if (observer != nullptr) observer->on_given_up(entry, interned);
+}
+
+bool DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences,
                                KnownLaunch& known) {
+  settle();
   state_->make_room(entry.footprint);
-  const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known);
+  Budget budget(launch_cost);
+  const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known, budget);
   const size_t begin = dependences.size();
   Counters& counters = state_->counters;
   state_->host_dependences.clear();
-  state_->engine.launch(entry.number, slot, [&](uint64_t master, const KnownDro& dro) {
-    if (dro.host_master) {
-      state_->host_dependences.push_back({master, dro.hazards});
-      return;
-    }
-    counters.dro_hits += dro.used ? 1 : 0;
-    counters.edges += dro.edge_count;
-    dependences.push_back({master, entry.number, &dro, std::exchange(dro.used, true)});
-  });
+  const bool is_followed =
+      !state_->is_full() &&
+      state_->engine.launch(entry.number, slot, budget, [&](uint64_t master, const KnownDro& dro) {
+        if (dro.host_master) {
+          state_->host_dependences.push_back({master, dro.hazards});
+          return;
+        }
+        dependences.push_back({master, entry.number, &dro, std::exchange(dro.used, true)});
+      });
+  state_->count(budget);
+  if (!is_followed) {
+    dependences.resize(begin);
+    state_->give_up(entry, state_->launches.launch(slot).id);
+    return false;
+  }
+  for (const Dependence& found : std::span(dependences).subspan(begin)) {
+    counters.dro_hits += found.hit ? 1 : 0;
+    counters.edges += static_cast<const KnownDro*>(found.dro)->edge_count;
+  }
   if (dependences.size() - begin > 1) {
     std::sort(dependences.begin() + static_cast<std::ptrdiff_t>(begin), dependences.end(),
               [](const Dependence& a, const Dependence& b) { return a.master < b.master; });
@@ -126,21 +160,47 @@ void DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>
   if (state_->observer != nullptr) {
     state_->observer->on_launch(entry, state_->launches.launch(slot).id, found);
   }
+  return true;
+}
+
+bool DependenceTracker::knows(const LaunchEntry& entry, const KnownLaunch& known) const {
+  const auto slot = state_->launches.find(entry.footprint, entry.arguments, known);
+  return slot && state_->engine.knows(*slot);
 }
 
 void DependenceTracker::opaque_launch(LaunchNumber number, const std::string& reason) {
+  settle();
   state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
   if (state_->observer != nullptr) state_->observer->on_opaque_launch(number, reason);
 }
 
 void DependenceTracker::host_write(BufferId buffer, uint64_t begin, uint64_t end) {
   if (begin >= end) return;
+  HostWriteRecord& last = state_->unsettled;
+  if (last.buffer == buffer && begin <= last.end && last.begin <= end) {
+    last = {buffer, std::min(begin, last.begin), std::max(end, last.end)};
+    return;
+  }
+  settle();
+  last = {buffer, begin, end};
+}
+
+void DependenceTracker::settle() {
+  if (state_->unsettled.buffer == 0) return;
+  const auto [buffer, begin, end] = std::exchange(state_->unsettled, {});
   state_->make_room();
   const HostAccess access{buffer, begin, end, true};
   const LaunchSlot slot = state_->launches.intern_host({&access, 1});
   const HostNumber number = ++state_->host_writes;
-  state_->for_each_engine(
-      [&](RuleEngine& engine) { engine.launch(number, slot, [](uint64_t, const KnownDro&) {}); });
+  // What is full, or costs too much, is retired: the driver orders the host after all of it.
+  bool is_followed = !state_->is_full();
+  state_->for_each_engine([&](RuleEngine& engine) {
+    Budget budget(launch_cost);
+    is_followed =
+        is_followed && engine.launch(number, slot, budget, [](uint64_t, const KnownDro&) {});
+    state_->count(budget);
+  });
+  if (!is_followed) state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
   state_->note(HostWriteRecord{buffer, begin, end});
 }
 
@@ -153,16 +213,16 @@ const EdgeTable& DependenceTracker::edge_table(EdgeTableId id) const {
 }
 
 uint64_t DependenceTracker::effort() const {
-  return state_->engine.effort() + state_->launches.counts().effort;
+  return state_->effort;
 }
 
 const DependenceTracker::Counters& DependenceTracker::counters() const {
   Counters& counters = state_->counters;
   counters.interned = state_->launches.counts().interned;
-  counters.dros = state_->engine.dro_count();
   counters.edge_tables = state_->tables.size();
   counters.launch_cache = state_->launches.counts().use;
-  counters.pair_cache = state_->engine.pair_use();
+  std::tie(counters.dros, counters.pair_cache) = state_->engine.counts();
+  counters.dearest_footprint = state_->launches.footprints().cost();
   counters.footprint_cache = state_->launches.footprints().cache_use();
   return counters;
 }

@@ -15,6 +15,7 @@
 #include "dro/launches/cache_limits.hpp"
 #include "dro/records/record.hpp"
 #include "dro/types.hpp"
+#include "relation/budget.hpp"
 
 namespace sluice::dro {
 
@@ -50,12 +51,18 @@ class DependenceTracker {
 
   // launch() appends this launch's dependences on live earlier launches to `dependences`, in
   // ascending order of master, and makes it live itself. `known` may hold what an earlier call for
-  // the same footprint and arguments left in it, and spares looking these up.
-  void launch(const LaunchEntry& entry, std::vector<Dependence>& dependences) {
+  // the same footprint and arguments left in it, and spares looking these up. False, with none
+  // appended, where they would cost too much (costs.hpp): then the launch is as opaque_launch() has
+  // it, and the caller must pass it through.
+  bool launch(const LaunchEntry& entry, std::vector<Dependence>& dependences) {
     KnownLaunch known;
-    launch(entry, dependences, known);
+    return launch(entry, dependences, known);
   }
-  void launch(const LaunchEntry& entry, std::vector<Dependence>& dependences, KnownLaunch& known);
+  bool launch(const LaunchEntry& entry, std::vector<Dependence>& dependences, KnownLaunch& known);
+
+  // knows() is whether launch() would need look-ups alone, all having been seen before. It changes
+  // nothing.
+  bool knows(const LaunchEntry& entry, const KnownLaunch& known) const;
 
   // opaque_launch() says that a launch passed through which may touch anything: it is ordered
   // after all before and before all after, so nothing stays live.
@@ -63,8 +70,12 @@ class DependenceTracker {
 
   // host_write() says that a copy or memset, ordered after all earlier launches, overwrote bytes
   // [begin, end) of a buffer: accesses to them are retired, and it is itself a live writer of them.
-  // host_read() needs no call.
+  // host_read() needs no call. Writes that touch each other, with nothing told between them, are
+  // one: a program may fill a buffer by many small copies.
   void host_write(BufferId buffer, uint64_t begin, uint64_t end);
+  // settle() says that nothing follows that the last write could be one with: the observer is told
+  // of it. So does every other call that changes anything.
+  void settle();
 
   // host_dependences() are the host writes, counted from 1, that the last launch depends on, in
   // ascending order. The driver orders them; they count in no figure of launches. Valid until the
@@ -88,11 +99,16 @@ class DependenceTracker {
     CacheUse launch_cache;
     CacheUse pair_cache;
     CacheUse footprint_cache;
+    // What the dearest launch, host write or footprint has taken; and launches given up, which
+    // count nowhere else.
+    Budget::Cost dearest_launch;
+    Budget::Cost dearest_footprint;
+    uint64_t given_up = 0;
   };
   const Counters& counters() const;
 
-  // effort() is what launches that were not seen before have cost so far, in steps of some tens of
-  // nanoseconds. It is counted, not measured, so that it is the same in every run.
+  // effort() is what all launches have cost so far, in steps of some tens of nanoseconds. It is
+  // counted, not measured, so that it is the same in every run.
   uint64_t effort() const;
 
  private:
@@ -109,6 +125,8 @@ class Observer {
   virtual void note(Record) {}
   // on_launch() comes once for each tracked launch, after whatever it made new.
   virtual void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) {}
+  // on_given_up() comes in its place where the launch is treated as an opaque one.
+  virtual void on_given_up(const LaunchEntry&, InternedId) {}
   virtual void on_opaque_launch(LaunchNumber, const std::string& /*reason*/) {}
 };
 

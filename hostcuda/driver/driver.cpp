@@ -89,7 +89,7 @@ StreamRef Driver::find_stream(CUstream handle) const {
 
 CUresult Driver::when_all_done(std::function<void()> body) {
   std::vector<Ticket> before = engine.outstanding();
-  if (Engine::within_work()) {
+  if (within_work()) {
     engine.submit(make_queue(QueueKind::non_blocking, least_stream_priority),
                   std::make_shared<const FunctionWork>(std::move(body)), std::move(before));
     return CUDA_SUCCESS;

@@ -12,8 +12,13 @@ struct DriverCalls {
 #include "interpose/symbols/wrapped.def"
   decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
   decltype(&::cuDeviceGetCount) cuDeviceGetCount = nullptr;
+  decltype(&::cuDeviceGetAttribute) cuDeviceGetAttribute = nullptr;
+  decltype(&::cuCtxGetDevice) cuCtxGetDevice = nullptr;
   decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
+  decltype(&::cuFuncGetAttribute) cuFuncGetAttribute = nullptr;
+  decltype(&::cuKernelGetAttribute) cuKernelGetAttribute = nullptr;
   decltype(&::cuDevicePrimaryCtxGetState) cuDevicePrimaryCtxGetState = nullptr;
+  decltype(&::cuPointerGetAttribute) cuPointerGetAttribute = nullptr;
   decltype(&::cuLibraryGetGlobal) cuLibraryGetGlobal = nullptr;
   decltype(&::cuModuleGetGlobal_v2) cuModuleGetGlobal_v2 = nullptr;
 };

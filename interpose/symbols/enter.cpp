@@ -65,8 +65,26 @@ bool waits_for_the_device(std::string_view symbol) {
   if (name.ends_with("Async")) return false;
   for (const std::string_view start :
        {"cuMemcpy", "cuMemset", "cuCtx", "cuDevicePrimaryCtx", "cuMemFree", "cuModuleUnload",
-        "cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp", "cuEventElapsedTime",
-        "cuSignalExternal", "cuWaitExternal", "cuMemUnmap"}) {
+        "cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp", "cuSignalExternal",
+        "cuWaitExternal", "cuMemUnmap"}) {
+    if (name.starts_with(start)) return true;
+  }
+  return false;
+}
+
+// writes_nothing() is true of functions without a wrapper that are known to write no memory of the
+// device that is there already, or by way of a wrapped one.
+bool writes_nothing(std::string_view symbol) {
+  const std::string_view name = base_name(symbol);
+  if (name.starts_with("cuStreamWriteValue") || name.starts_with("cuStreamBatchMemOp"))
+    return false;
+  for (const std::string_view start :
+       {"cuInit",          "cuCtx",       "cuDevice",      "cuModule",      "cuLibrary",
+        "cuFunc",          "cuKernel",    "cuLink",        "cuOccupancy",   "cuStream",
+        "cuEvent",         "cuGraph",     "cuThread",      "cuUserObject",  "cuPointer",
+        "cuProfiler",      "cuMemAlloc",  "cuMemFree",     "cuMemHost",     "cuMemGet",
+        "cuMemPool",       "cuMemAdvise", "cuMemPrefetch", "cuMemRangeGet", "cuTexObject",
+        "cuGetProcAddress"}) {
     if (name.starts_with(start)) return true;
   }
   return false;
@@ -74,6 +92,7 @@ bool waits_for_the_device(std::string_view symbol) {
 
 void leave_to_driver(std::string_view symbol) {
   flushed_runtime();
+  if (races() != nullptr && !writes_nothing(symbol)) races()->called_unknown();
   if (waits_for_the_device(symbol)) tell_races(&sluice::runtime::StreamClocks::device_done);
 }
 

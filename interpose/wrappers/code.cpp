@@ -32,6 +32,14 @@ void unload(void* code) {
   if (Runtime* runtime = Shim::get().runtime()) runtime->code_unloaded(code);
 }
 
+// is_set_to() is whether an attribute has the value already. Libraries set theirs before each
+// launch: where nothing changes no window closes.
+template <class Read>
+bool is_set_to(int value, Read&& read) {
+  int now = 0;
+  return read(&now) == CUDA_SUCCESS && now == value;
+}
+
 }  // namespace
 
 SLUICE_NOTED(cuModuleLoad, (CUmodule * module, const char* path), (module, path), note_code_file,
@@ -62,6 +70,36 @@ SLUICE_NOTED(cuLibraryGetModule, (CUmodule * module, CUlibrary library), (module
              &Runtime::code_alias, module, library)
 SLUICE_NOTED(cuKernelGetFunction, (CUfunction * function, CUkernel kernel), (function, kernel),
              noted, &Runtime::function_alias, function, kernel)
+
+// What is held was accepted by the limits of before, and goes to the device under them.
+extern "C" CUresult sluice_wrap_cuFuncSetAttribute(CUfunction function,
+                                                   CUfunction_attribute attribute, int value) {
+  const ErrnoGuard guard;
+  const auto read = [&](int* now) {
+    return driver().cuFuncGetAttribute == nullptr
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : driver().cuFuncGetAttribute(now, attribute, function);
+  };
+  if (is_set_to(value, read)) return driver().cuFuncSetAttribute(function, attribute, value);
+  flushed_runtime();
+  const CUresult result = driver().cuFuncSetAttribute(function, attribute, value);
+  return noted(result, &Runtime::function_changed, &function);
+}
+
+extern "C" CUresult sluice_wrap_cuKernelSetAttribute(CUfunction_attribute attribute, int value,
+                                                     CUkernel kernel, CUdevice device) {
+  const ErrnoGuard guard;
+  const auto read = [&](int* now) {
+    return driver().cuKernelGetAttribute == nullptr
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : driver().cuKernelGetAttribute(now, attribute, kernel, device);
+  };
+  if (is_set_to(value, read))
+    return driver().cuKernelSetAttribute(attribute, value, kernel, device);
+  flushed_runtime();
+  const CUresult result = driver().cuKernelSetAttribute(attribute, value, kernel, device);
+  return noted(result, &Runtime::function_changed, &kernel);
+}
 
 SLUICE_TOLD(cuModuleUnload, (CUmodule module), (module), unload(module))
 SLUICE_TOLD(cuLibraryUnload, (CUlibrary library), (library), unload(library))

@@ -1,20 +1,50 @@
-// Copies and memsets: they close the windows, go to the driver as they are, and tell the runtime
-// which bytes of device memory they overwrite; where races are checked, also which they read, and
-// on which stream.
+// Copies and memsets. Those of device memory alone, for which the host does not wait, may be tasks.
+// The others close the windows, go to the driver as they are, and tell the runtime which bytes of
+// device memory they overwrite; where races are checked, also which they read, and on which stream.
 #include "interpose/wrappers/call_site.hpp"
 #include "interpose/wrappers/wrappers.hpp"
 
 using namespace sluice::interpose;
+using sluice::runtime::Transfer;
 
 namespace {
 
+// copying() is a copy of device memory, filling() a fill; nothing of a copy from the host.
+Transfer copying(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return {.to = to, .from = from, .row_bytes = from == 0 ? 0 : bytes, .stream = stream};
+}
+template <class Element>
+Transfer filling(CUdeviceptr to, Element value, size_t count, CUstream stream) {
+  return {.kind = Transfer::Kind::fill,
+          .to = to,
+          .row_bytes = sizeof(Element) * count,
+          .value = value,
+          .element_bytes = sizeof(Element),
+          .stream = stream};
+}
+
+// tell_host_copy() tells of a copy to `host`, or to where both may lie.
+void tell_host_copy(const sluice::runtime::CopyCall& copy, const void* host) {
+  auto to = reinterpret_cast<uint64_t>(host);
+  if (to == 0 && copy.to != 0 && copy.from != 0 && is_host_memory(copy.to)) to = copy.to;
+  if (to == 0) return;
+  note_host_copy({.function = copy.function,
+                  .from = {.address = copy.from, .row_bytes = copy.bytes},
+                  .to = {.address = to, .row_bytes = copy.bytes},
+                  .stream = copy.stream,
+                  .host_waits = copy.host_waits});
+}
+
 template <class Call>
-CUresult observed_copy(sluice::runtime::CopyCall copy, Call&& call) {
+CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const Transfer& transfer,
+                       Call&& call) {
   const ErrnoGuard guard;
+  if (const std::optional<CUresult> result = taken(transfer)) return *result;
   sluice::runtime::Runtime* runtime = flushed_runtime();
   const CUresult result = call(Shim::get().calls());
   if (result != CUDA_SUCCESS || runtime == nullptr || copy.bytes == 0) return result;
   if (copy.to != 0) runtime->memory_written(copy.to, copy.bytes);
+  if (runtime->copies() != nullptr) tell_host_copy(copy, host);
   if (races() != nullptr) {
     const sluice::runtime::CallSite site = calling_site();
     copy.site = &site;
@@ -26,41 +56,71 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, Call&& call) {
 }  // namespace
 
 // SLUICE_COPY(symbol, (parameters), (arguments), device address written, device address read,
-// bytes, stream, does the host wait); an address of host memory is 0.
-#define SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, stream, waits)            \
-  extern "C" CUresult sluice_wrap_##symbol parameters {                                       \
-    return observed_copy({#symbol, to, from, bytes, stream, waits, nullptr},                  \
-                         [&](const DriverCalls& driver) { return driver.symbol arguments; }); \
+// bytes, stream); an address of host memory is 0. SLUICE_COPY_OUT has the host memory that is
+// written instead.
+#define SLUICE_ANY_COPY(symbol, parameters, arguments, to, host, from, bytes, stream, waits, task) \
+  extern "C" CUresult sluice_wrap_##symbol parameters {                                            \
+    return observed_copy({#symbol, to, from, bytes, stream, waits, nullptr}, host, task,           \
+                         [&](const DriverCalls& driver) { return driver.symbol arguments; });      \
   }
+#define SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, stream)               \
+  SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, stream, false, \
+                  copying(to, from, bytes, stream))
+#define SLUICE_COPY_OUT(symbol, parameters, arguments, host, from, bytes, stream, waits) \
+  SLUICE_ANY_COPY(symbol, parameters, arguments, 0, host, from, bytes, stream, waits, Transfer{})
 // SLUICE_COPY_NOW: the host waits, and the function's _ptds form takes the thread's own stream.
-#define SLUICE_COPY_NOW(symbol, parameters, arguments, to, from, bytes)      \
-  SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, nullptr, true) \
-  SLUICE_COPY(symbol##_ptds, parameters, arguments, to, from, bytes, CU_STREAM_PER_THREAD, true)
+#define SLUICE_COPY_NOW(symbol, parameters, arguments, to, from, bytes)                   \
+  SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, nullptr, true, \
+                  Transfer{})                                                             \
+  SLUICE_ANY_COPY(symbol##_ptds, parameters, arguments, to, nullptr, from, bytes,         \
+                  CU_STREAM_PER_THREAD, true, Transfer{})
+// SLUICE_FILL(name, element): both forms of cuMemset<name>.
+#define SLUICE_FILL(name, element)                                                               \
+  SLUICE_COPY_NOW(cuMemset##name##_v2, (CUdeviceptr to, element v, size_t n), (to, v, n), to, 0, \
+                  sizeof(element) * n)                                                           \
+  SLUICE_ANY_COPY(cuMemset##name##Async, (CUdeviceptr to, element v, size_t n, CUstream s),      \
+                  (to, v, n, s), to, nullptr, 0, sizeof(element) * n, s, false,                  \
+                  filling(to, v, n, s))
 
 SLUICE_COPY_NOW(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to, from, n)
 SLUICE_COPY(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
-            (to, from, n, s), to, from, n, s, false)
+            (to, from, n, s), to, from, n, s)
 SLUICE_COPY_NOW(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to, 0,
                 n)
 SLUICE_COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
-            (to, from, n, s), to, 0, n, s, false)
-SLUICE_COPY_NOW(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t n), (to, from, n), 0, from, n)
-SLUICE_COPY(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t n, CUstream s),
-            (to, from, n, s), 0, from, n, s, false)
+            (to, from, n, s), to, 0, n, s)
+SLUICE_COPY_OUT(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t n), (to, from, n), to, from, n,
+                nullptr, true)
+SLUICE_COPY_OUT(cuMemcpyDtoH_v2_ptds, (void* to, CUdeviceptr from, size_t n), (to, from, n), to,
+                from, n, CU_STREAM_PER_THREAD, true)
+SLUICE_COPY_OUT(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t n, CUstream s),
+                (to, from, n, s), to, from, n, s, false)
 SLUICE_COPY_NOW(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to,
                 from, n)
 SLUICE_COPY(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
-            (to, from, n, s), to, from, n, s, false)
-SLUICE_COPY_NOW(cuMemsetD8_v2, (CUdeviceptr to, unsigned char v, size_t n), (to, v, n), to, 0, n)
-SLUICE_COPY(cuMemsetD8Async, (CUdeviceptr to, unsigned char v, size_t n, CUstream s), (to, v, n, s),
-            to, 0, n, s, false)
-SLUICE_COPY_NOW(cuMemsetD16_v2, (CUdeviceptr to, unsigned short v, size_t n), (to, v, n), to, 0,
-                2 * n)
-SLUICE_COPY(cuMemsetD16Async, (CUdeviceptr to, unsigned short v, size_t n, CUstream s),
-            (to, v, n, s), to, 0, 2 * n, s, false)
-SLUICE_COPY_NOW(cuMemsetD32_v2, (CUdeviceptr to, unsigned int v, size_t n), (to, v, n), to, 0,
-                4 * n)
-SLUICE_COPY(cuMemsetD32Async, (CUdeviceptr to, unsigned int v, size_t n, CUstream s), (to, v, n, s),
-            to, 0, 4 * n, s, false)
+            (to, from, n, s), to, from, n, s)
+SLUICE_FILL(D8, unsigned char)
+SLUICE_FILL(D16, unsigned short)
+SLUICE_FILL(D32, unsigned int)
+#undef SLUICE_FILL
 #undef SLUICE_COPY_NOW
+#undef SLUICE_COPY_OUT
 #undef SLUICE_COPY
+#undef SLUICE_ANY_COPY
+
+// SLUICE_FILL_ROWS(name, element): fills of rows, `n` elements each.
+#define SLUICE_FILL_ROWS(name, element)                                                          \
+  extern "C" CUresult sluice_wrap_cuMemset##name##Async(CUdeviceptr to, size_t pitch, element v, \
+                                                        size_t n, size_t rows, CUstream s) {     \
+    const ErrnoGuard guard;                                                                      \
+    Transfer transfer = filling(to, v, n, s);                                                    \
+    transfer.rows = rows;                                                                        \
+    transfer.to_pitch = pitch;                                                                   \
+    if (const std::optional<CUresult> result = taken(transfer)) return *result;                  \
+    flushed_runtime();                                                                           \
+    return driver().cuMemset##name##Async(to, pitch, v, n, rows, s);                             \
+  }
+SLUICE_FILL_ROWS(D2D8, unsigned char)
+SLUICE_FILL_ROWS(D2D16, unsigned short)
+SLUICE_FILL_ROWS(D2D32, unsigned int)
+#undef SLUICE_FILL_ROWS

@@ -36,6 +36,10 @@ void pass_through(const char* what, const char* reason) {
 
 }  // namespace
 
+bool sluice::interpose::is_capturing() {
+  return captures.load() != 0;
+}
+
 extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int grid_x,
                                                unsigned int grid_y, unsigned int grid_z,
                                                unsigned int block_x, unsigned int block_y,

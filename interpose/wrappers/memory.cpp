@@ -11,6 +11,14 @@ CUresult note_rows(CUresult result, const CUdeviceptr* address, const size_t* pi
   return noted(result, &Runtime::memory_allocated, address, bytes);
 }
 
+bool is_device_memory(CUdeviceptr address) {
+  const auto get = driver().cuPointerGetAttribute;
+  unsigned int is_managed = 1;
+  return !is_host_memory(address) &&
+         get(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS &&
+         is_managed == 0;
+}
+
 // The buffer is forgotten before the driver can hand its address out again.
 void forget_allocation(CUdeviceptr address) {
   Runtime* runtime = flushed_runtime();
@@ -25,12 +33,35 @@ SLUICE_NOTED(cuMemAllocPitch_v2,
              (CUdeviceptr * address, size_t* pitch, size_t width, size_t rows, unsigned int bytes),
              (address, pitch, width, rows, bytes), note_rows, address, pitch, rows)
 
+// Managed memory is the driver's: kernels that touch it pass through. What the host reads of it is
+// no copy, and not seen.
+extern "C" CUresult sluice_wrap_cuMemAllocManaged(CUdeviceptr* address, size_t bytes,
+                                                  unsigned int flags) {
+  const ErrnoGuard guard;
+  flushed_runtime();
+  const CUresult result = driver().cuMemAllocManaged(address, bytes, flags);
+  if (result == CUDA_SUCCESS) {
+    note_host_copy({.function = "cuMemAllocManaged", .unseen = "the host reads managed memory"});
+  }
+  return result;
+}
+
 extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t bytes,
                                                 CUstream stream) {
   const ErrnoGuard guard;
   flushed_runtime();
   return noted(driver().cuMemAllocAsync(address, bytes, stream), &Runtime::memory_allocated,
                address, bytes);
+}
+
+// A pool may hold memory of the host or managed memory.
+extern "C" CUresult sluice_wrap_cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
+                                                        CUmemoryPool pool, CUstream stream) {
+  const ErrnoGuard guard;
+  flushed_runtime();
+  const CUresult result = driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream);
+  if (result != CUDA_SUCCESS || !is_device_memory(*address)) return result;
+  return noted(result, &Runtime::memory_allocated, address, bytes);
 }
 
 extern "C" CUresult sluice_wrap_cuMemFree_v2(CUdeviceptr address) {

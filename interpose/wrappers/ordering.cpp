@@ -1,22 +1,61 @@
-// Calls that order streams, events and the host. They close the windows and go to the driver; a
-// check for races is told of those that succeed.
+// Calls that order streams, events and the host. They close the windows of what they may observe
+// and go to the driver; a check for races is told of those that succeed. To record an event closes
+// nothing.
 #include <memory>
 #include <utility>
 
+#include "interpose/shim_device.hpp"
 #include "interpose/wrappers/wrappers.hpp"
 
 using namespace sluice::interpose;
+using sluice::runtime::BeforeEvent;
+using sluice::runtime::EventRecord;
+using sluice::runtime::OfStream;
+using sluice::runtime::Runtime;
 using sluice::runtime::StreamClocks;
 
 namespace {
 
-template <class Call, class... Taken, class... Given>
-CUresult ordering(Call&& call, void (StreamClocks::*what)(Taken...), Given... given) {
-  const ErrnoGuard guard;
+// flush() puts into its stream what the call may observe: what an event comes after, what a stream
+// has, or all that is held back.
+void flush(CUevent event) {
+  if (Runtime* runtime = Shim::get().runtime()) runtime->flush(BeforeEvent{event});
+}
+void flush(CUstream stream) {
+  if (Runtime* runtime = Shim::get().runtime()) runtime->flush(OfStream{stream});
+}
+void flush() {
   flushed_runtime();
+}
+template <class... Observed>
+void flush_all_of(Observed... observed) {
+  (flush(observed), ...);
+}
+
+template <class Call, class... Taken, class... Given>
+CUresult told(Call&& call, void (StreamClocks::*what)(Taken...), Given... given) {
   const CUresult result = call();
   if (result == CUDA_SUCCESS) tell_races(what, given...);
   return result;
+}
+
+// record() takes a record as a task where it can be one. Under a capture it may be a node.
+template <class Call>
+CUresult record(CUevent event, CUstream stream, Call&& call) {
+  const ErrnoGuard guard;
+  Runtime* runtime = Shim::get().runtime();
+  if (runtime != nullptr && races() == nullptr && !is_capturing()) {
+    if (runtime->take(EventRecord{event, stream})) return CUDA_SUCCESS;
+  } else {
+    flush();
+  }
+  return told(call, &StreamClocks::event_recorded, event, stream);
+}
+
+CUresult elapsed(CUevent start, CUevent end, const auto& call) {
+  const ErrnoGuard guard;
+  flush_all_of(start, end);
+  return told(call, &StreamClocks::device_done);
 }
 
 CUresult note_stream(CUresult result, const CUstream* stream, unsigned int flags) {
@@ -71,24 +110,52 @@ SLUICE_NOTED(cuStreamCreate, (CUstream * stream, unsigned int flags), (stream, f
 SLUICE_NOTED(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority),
              (stream, flags, priority), note_stream, stream, flags)
 
-// SLUICE_ORDERING(symbol, (parameters), (arguments), what the clocks are told, ...)
-#define SLUICE_ORDERING(symbol, parameters, arguments, ...)                                 \
-  extern "C" CUresult sluice_wrap_##symbol parameters {                                     \
-    return ordering([&] { return driver().symbol arguments; }, &StreamClocks::__VA_ARGS__); \
+// SLUICE_ORDERING(symbol, (parameters), (arguments), flush what, what the clocks are told, ...)
+#define SLUICE_ORDERING(symbol, parameters, arguments, flush_what, ...)                 \
+  extern "C" CUresult sluice_wrap_##symbol parameters {                                 \
+    const ErrnoGuard guard;                                                             \
+    flush_what;                                                                         \
+    return told([&] { return driver().symbol arguments; }, &StreamClocks::__VA_ARGS__); \
   }
-SLUICE_ORDERING(cuStreamDestroy_v2, (CUstream s), (s), destroyed, s)
-SLUICE_ORDERING(cuStreamSynchronize, (CUstream s), (s), stream_done, s)
-SLUICE_ORDERING(cuStreamQuery, (CUstream s), (s), stream_done, s)
+SLUICE_ORDERING(cuStreamDestroy_v2, (CUstream s), (s), flush(), destroyed, s)
+SLUICE_ORDERING(cuStreamSynchronize, (CUstream s), (s), flush(s), stream_done, s)
+SLUICE_ORDERING(cuStreamQuery, (CUstream s), (s), flush(s), stream_done, s)
 SLUICE_ORDERING(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned int flags), (s, e, flags),
-                stream_waits, s, e)
-SLUICE_ORDERING(cuEventRecord, (CUevent e, CUstream s), (e, s), event_recorded, e, s)
-SLUICE_ORDERING(cuEventRecordWithFlags, (CUevent e, CUstream s, unsigned int flags), (e, s, flags),
-                event_recorded, e, s)
-SLUICE_ORDERING(cuEventSynchronize, (CUevent e), (e), event_done, e)
-SLUICE_ORDERING(cuEventQuery, (CUevent e), (e), event_done, e)
-SLUICE_ORDERING(cuEventDestroy_v2, (CUevent e), (e), event_destroyed, e)
-SLUICE_ORDERING(cuCtxSynchronize, (), (), device_done)
+                flush_all_of(s, e), stream_waits, s, e)
+SLUICE_ORDERING(cuEventSynchronize, (CUevent e), (e), flush(e), event_done, e)
+SLUICE_ORDERING(cuEventQuery, (CUevent e), (e), flush(e), event_done, e)
+// What is left of a record goes on without its handle.
+SLUICE_ORDERING(cuEventDestroy_v2, (CUevent e), (e), , event_destroyed, e)
+SLUICE_ORDERING(cuCtxSynchronize, (), (), flush(), device_done)
 #undef SLUICE_ORDERING
+
+extern "C" CUresult sluice_wrap_cuEventRecord(CUevent event, CUstream stream) {
+  return record(event, stream, [&] { return driver().cuEventRecord(event, stream); });
+}
+
+extern "C" CUresult sluice_wrap_cuEventRecordWithFlags(CUevent event, CUstream stream,
+                                                       unsigned int flags) {
+  const auto call = [&] { return driver().cuEventRecordWithFlags(event, stream, flags); };
+  if (flags == CU_EVENT_RECORD_DEFAULT) return record(event, stream, call);
+  const ErrnoGuard guard;
+  flush();
+  return told(call, &StreamClocks::event_recorded, event, stream);
+}
+
+extern "C" CUresult sluice_wrap_cuEventElapsedTime(float* milliseconds, CUevent start,
+                                                   CUevent end) {
+  return elapsed(start, end, [&] { return driver().cuEventElapsedTime(milliseconds, start, end); });
+}
+
+extern "C" CUresult sluice_wrap_cuEventElapsedTime_v2(float* milliseconds, CUevent start,
+                                                      CUevent end) {
+  return elapsed(start, end,
+                 [&] { return driver().cuEventElapsedTime_v2(milliseconds, start, end); });
+}
+
+bool sluice::interpose::has_work(const DriverCalls& driver, CUstream stream) {
+  return driver.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+}
 
 extern "C" CUresult sluice_wrap_cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   return with_moment(stream, function, data, &run_host_function, [&](CUhostFn run, void* with) {

@@ -1,6 +1,7 @@
 // The wrappers of wrapped.def. Each has the signature of the driver function it stands for.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include <cuda.h>
@@ -35,6 +36,25 @@ namespace sluice::interpose {
 // default stream is the calling thread's own.
 inline CUstream per_thread(CUstream stream) {
   return stream == nullptr ? CU_STREAM_PER_THREAD : stream;
+}
+
+// is_capturing() says whether some stream is captured.
+bool is_capturing();
+
+// note_host_copy() hands on a copy to the host that has succeeded, where these are hashed; where it
+// may have been captured, what is copied is a later matter.
+void note_host_copy(runtime::HostCopy copy);
+// is_host_memory() says whether an address that may be any, as unified addressing has it, is the
+// host's own.
+bool is_host_memory(CUdeviceptr address);
+
+// taken() is the result of a copy between device memory, or a fill of it, that runs as tasks;
+// nothing where the driver has to do it.
+inline std::optional<CUresult> taken(const runtime::Transfer& transfer) {
+  runtime::Runtime* runtime = Shim::get().runtime();
+  if (runtime == nullptr || transfer.row_bytes == 0 || is_capturing()) return std::nullopt;
+  const std::optional<int> result = runtime->take(transfer);
+  return result ? std::optional(static_cast<CUresult>(*result)) : std::nullopt;
 }
 
 // noted() tells the runtime of what a driver call that has succeeded wrote to `handle`.

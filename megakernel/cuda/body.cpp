@@ -9,6 +9,7 @@
 #include "megakernel/cuda/flow/flow.hpp"
 #include "megakernel/cuda/rewrite/function_rewriter.hpp"
 #include "megakernel/cuda/rewrite/places.hpp"
+#include "ptx/target.hpp"
 #include "ptx/visit.hpp"
 
 namespace sluice::megakernel {
@@ -58,6 +59,14 @@ Status check_flow(const FlowFacts& flow, const Dim3& block) {
   return {};
 }
 
+// Barriers in memory came with sm_80 and PTX 7.0.
+void ask_for_memory_barriers(TaskBody& body) {
+  if (ptx::target_age(body.target) < ptx::target_age("sm_80")) body.target = "sm_80";
+  if (body.version_major >= 7) return;
+  body.version_major = 7;
+  body.version_minor = 0;
+}
+
 }  // namespace
 
 Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel, const Dim3& block,
@@ -91,19 +100,20 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
     return tl::unexpected<Error>(std::move(error));
   }
   TaskBody body;
-  body.drains = flow.has_barrier && (flow.ends_before_barrier || block.count() % 32 != 0);
-  if (body.drains && std::any_of(reached.definitions.begin() + 1, reached.definitions.end(),
-                                 [&](const ptx::Function* called) {
-                                   bool meets = false;
-                                   ptx::for_each_instruction(called->body, [&](const auto& inner) {
-                                     meets |= inner.meeting() == ptx::Meeting::block;
-                                   });
-                                   return meets;
-                                 })) {
+  body.drops_out = flow.has_barrier && (flow.ends_before_barrier || block.count() % 32 != 0);
+  if (body.drops_out && std::any_of(reached.definitions.begin() + 1, reached.definitions.end(),
+                                    [&](const ptx::Function* called) {
+                                      bool meets = false;
+                                      ptx::for_each_instruction(
+                                          called->body, [&](const auto& inner) {
+                                            meets |= inner.meeting() == ptx::Meeting::block;
+                                          });
+                                      return meets;
+                                    })) {
     return unsupported("threads end before a barrier in a function that it calls", where);
   }
   const RewriteContext context{
-      module, *places, block, std::string(prefix), body.drains, flow.exchanges_past_ends};
+      module, *places, block, std::string(prefix), body.drops_out, flow.exchanges_past_ends};
   for (const ptx::Function* prototype : reached.prototypes) {
     body.items.emplace_back(*prototype);
     body.prints |= prototype->name == "vprintf";
@@ -125,6 +135,7 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
   body.version_major = module.version_major;
   body.version_minor = module.version_minor;
   body.target = module.target.empty() ? "sm_75" : module.target.front();
+  if (body.drops_out) ask_for_memory_barriers(body);
   body.block = block;
   body.threads = threads;
   body.parameter_bytes = places->parameter_bytes();

@@ -28,8 +28,9 @@ struct TaskBody {
   // Module variables whose 64-bit addresses follow the parameters, in this order.
   std::vector<std::string> variables;
   uint32_t dynamic_offset = 0;  // of the dynamic shared memory in the pool: all before it is fixed
-  bool drains = false;          // threads that end early keep meeting the others at barriers
-  bool meets_lanes = false;     // lanes that end early are left out of exchanges (lane_meeting.hpp)
+  // Threads that end early drop out of its barriers (rewrite/body_end.hpp), which needs sm_80.
+  bool drops_out = false;
+  bool meets_lanes = false;  // lanes that end early are left out of exchanges (lane_meeting.hpp)
   // No barrier and no shared memory: a worker needs no barrier between one block and the next.
   bool independent = false;
   bool prints = false;

@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "megakernel/cuda/linker.hpp"
+#include "megakernel/cuda/module_loader.hpp"
 #include "megakernel/signals_blocked.hpp"
 #include "ptx/printer.hpp"
 
@@ -47,7 +48,9 @@ CodeStore::~CodeStore() {
 }
 
 CodeStore::Loaded::~Loaded() {
-  if (module != nullptr) driver->cuModuleUnload(module);
+  if (module == nullptr) return;
+  const RelaxedCapture relaxed(*driver);
+  driver->cuModuleUnload(module);
 }
 
 Result<uint32_t> CodeStore::add(const ptx::Module& module, std::string_view kernel,
@@ -107,10 +110,13 @@ std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<u
 }
 
 void CodeStore::forget() {
+  // Unloaded when this returns, after the lock: the driver may wait for the device.
+  std::shared_ptr<const Loaded> loaded;
+  std::map<std::vector<uint32_t>, Set> sets;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !building_; });
-  loaded_.reset();
-  sets_.clear();
+  loaded.swap(loaded_);
+  sets.swap(sets_);
   modules_of_sets_ = 0;
   linked_.clear();
   place_of_text_.clear();
@@ -198,9 +204,13 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
     fresh[i]->state = State::ready;
   }
   linked_ = std::move(bodies);
-  loaded_ = std::move(loaded);
+  loaded_.swap(loaded);
   log::info("the megakernel now holds {} kernels, {} threads a worker", linked_.size(),
             loaded_->threads);
+  // The one before is unloaded without the lock: the driver may wait for the device.
+  lock.unlock();
+  loaded.reset();
+  lock.lock();
   return true;
 }
 
@@ -211,28 +221,17 @@ std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskB
     reason = text.error().line();
     return nullptr;
   }
+  const Result<LoadedModule> module = load_module(driver_, *text, bodies);
+  if (!module) {
+    reason = module.error().line();
+    return nullptr;
+  }
   auto loaded = std::make_shared<Loaded>();
   loaded->driver = &driver_;
   loaded->threads = worker_threads(bodies);
-  CUresult result = driver_.cuModuleLoadData(&loaded->module, text->c_str());
-  if (result == CUDA_SUCCESS) {
-    result = driver_.cuModuleGetFunction(&loaded->function, loaded->module, megakernel_name);
-  }
-  CUdevice device = 0;
-  int most_shared = 0;
-  if (result == CUDA_SUCCESS) result = driver_.cuCtxGetDevice(&device);
-  if (result == CUDA_SUCCESS) {
-    result = driver_.cuDeviceGetAttribute(
-        &most_shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-  }
-  if (result == CUDA_SUCCESS) {
-    result = driver_.cuFuncSetAttribute(
-        loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared);
-  }
-  if (result == CUDA_SUCCESS) return loaded;
-  reason = fmt::format("the driver does not take the megakernel with its code (error {})",
-                       static_cast<int>(result));
-  return nullptr;
+  loaded->module = module->module;
+  loaded->function = module->function;
+  return loaded;
 }
 
 }  // namespace sluice::megakernel

@@ -11,7 +11,7 @@ namespace sluice::megakernel {
   X(cuCtxSetCurrent)                             \
   X(cuCtxGetDevice)                              \
   X(cuDeviceGetAttribute)                        \
-  X(cuModuleLoadData)                            \
+  X(cuModuleLoadDataEx)                          \
   X(cuModuleUnload)                              \
   X(cuModuleGetFunction)                         \
   X(cuModuleGetGlobal_v2)                        \
@@ -20,6 +20,9 @@ namespace sluice::megakernel {
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cuMemAlloc_v2)                               \
   X(cuMemFree_v2)                                \
+  X(cuMemHostAlloc)                              \
+  X(cuMemHostGetDevicePointer_v2)                \
+  X(cuMemFreeHost)                               \
   X(cuMemcpyHtoDAsync_v2)                        \
   X(cuMemsetD8Async)                             \
   X(cuLaunchKernel)                              \
@@ -31,6 +34,8 @@ namespace sluice::megakernel {
 
 // CudaDriver holds a typed pointer for each; `look_up` fills it.
 struct CudaDriver {
+  // Null where the driver has none, and then it captures nothing either.
+  decltype(&::cuThreadExchangeStreamCaptureMode) cuThreadExchangeStreamCaptureMode = nullptr;
 #define SLUICE_DEVICE_CALL(symbol) decltype(&::symbol) symbol = nullptr;
   SLUICE_DEVICE_CALLS(SLUICE_DEVICE_CALL)
 #undef SLUICE_DEVICE_CALL
@@ -40,6 +45,9 @@ struct CudaDriver {
   template <class Find>
   const char* look_up(Find&& find) {
     const char* missing = nullptr;
+    cuThreadExchangeStreamCaptureMode =
+        reinterpret_cast<decltype(cuThreadExchangeStreamCaptureMode)>(
+            find("cuThreadExchangeStreamCaptureMode"));
 #define SLUICE_DEVICE_CALL(symbol)                            \
   symbol = reinterpret_cast<decltype(symbol)>(find(#symbol)); \
   if (symbol == nullptr) missing = #symbol;
@@ -47,6 +55,27 @@ struct CudaDriver {
 #undef SLUICE_DEVICE_CALL
     return missing;
   }
+};
+
+// RelaxedCapture is for calls of ours that a capture of the program forbids: while some stream is
+// captured, loading code, allocating and asking events fails on other threads too, or ends the
+// capture with an error, unless the calling thread says that it knows what it does.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const CudaDriver& driver) : driver_(driver) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  // The mode before comes back, for the next exchange.
+  void exchange() {
+    if (driver_.cuThreadExchangeStreamCaptureMode == nullptr) return;
+    driver_.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+
+  const CudaDriver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 }  // namespace sluice::megakernel

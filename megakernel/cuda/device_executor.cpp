@@ -5,18 +5,26 @@
 
 #include <fmt/format.h>
 
+#include "base/log.hpp"
 #include "megakernel/signals_blocked.hpp"
 
 namespace sluice::megakernel {
 namespace {
 
+// The runtime asks before the program has made a context: that will be the first device's most
+// often.
 int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   CUdevice device = 0;
   int value = 0;
-  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
+  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) device = 0;
   driver.cuDeviceGetAttribute(&value, attribute, device);
   return value;
 }
+
+// What a worker takes of a processor while there is no code yet: blocks of programs have this many
+// threads most often, and a body with the scheduler this many registers.
+constexpr int usual_threads = 256;
+constexpr int usual_registers = 64;
 
 std::vector<uint32_t> bodies_of(const Window& window) {
   std::vector<uint32_t> bodies;
@@ -39,24 +47,22 @@ DeviceExecutor::~DeviceExecutor() {
   }
   changed_.notify_all();
   if (follower_.joinable()) follower_.join();
-  free_all_buffers(true);
+  free_all_lanes(true);
 }
 
-void DeviceExecutor::free_all_buffers(bool is_context_there) {
+void DeviceExecutor::free_all_lanes(bool is_context_there) {
   const std::lock_guard lock(mutex_);
-  for (auto* list : {&free_buffers_, &lost_buffers_}) {
-    for (const auto& buffers : *list) {
-      if (!is_context_there) break;
-      for (const DeviceMemory* memory : {&buffers->tables, &buffers->flags, &buffers->counters}) {
-        if (memory->address != 0) driver_.cuMemFree_v2(memory->address);
-      }
-      if (buffers->ended != nullptr) driver_.cuEventDestroy_v2(buffers->ended);
+  for (auto* list : {&free_lanes_, &lost_lanes_}) {
+    for (const auto& lane : *list) {
+      if (is_context_there) lane->free();
     }
     list->clear();
   }
 }
 
 WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& body) {
+  if (is_off_) return {.reason = "a window waited in vain, and the megakernel is off since then"};
+  const RelaxedCapture relaxed(driver_);
   if (body == no_body) {
     CUcontext context = nullptr;
     if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) {
@@ -121,10 +127,11 @@ CUresult DeviceExecutor::address_of(const Kernel& kernel, const std::string& var
 
 void DeviceExecutor::context_ends(void* context) {
   if (context_ == nullptr || (context != nullptr && context != context_)) return;
+  const RelaxedCapture relaxed(driver_);
   CUcontext current = nullptr;
   driver_.cuCtxGetCurrent(&current);
   // Where the context has ended already, all that was in it has gone with it.
-  free_all_buffers(driver_.cuCtxSetCurrent(context_) == CUDA_SUCCESS);
+  free_all_lanes(driver_.cuCtxSetCurrent(context_) == CUDA_SUCCESS);
   store_.forget();
   driver_.cuCtxSetCurrent(current);
   context_ = nullptr;
@@ -132,59 +139,22 @@ void DeviceExecutor::context_ends(void* context) {
 
 uint32_t DeviceExecutor::workers() const {
   if (config_.workers != 0) return config_.workers;
-  CUcontext context = nullptr;
-  if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return 1;
-  // How many workers a processor holds is known once there is code; one is not far off for
-  // planning.
-  return static_cast<uint32_t>(
-      std::max(1, attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)));
+  const int by_threads =
+      attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / usual_threads;
+  const int by_registers =
+      attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
+      (usual_registers * usual_threads);
+  const int on_each = std::max(1, std::min(by_threads, by_registers));
+  const int processors = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  return static_cast<uint32_t>(on_each * std::max(1, processors));
 }
 
-std::unique_ptr<DeviceExecutor::Buffers> DeviceExecutor::take_buffers() {
+std::unique_ptr<WindowLane> DeviceExecutor::take_lane() {
   const std::lock_guard lock(mutex_);
-  if (free_buffers_.empty()) return std::make_unique<Buffers>();
-  std::unique_ptr<Buffers> buffers = std::move(free_buffers_.back());
-  free_buffers_.pop_back();
-  return buffers;
-}
-
-CUresult DeviceExecutor::reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const {
-  fresh = bytes > memory.bytes;
-  if (!fresh) return CUDA_SUCCESS;
-  if (memory.address != 0) driver_.cuMemFree_v2(std::exchange(memory.address, 0));
-  memory.bytes = 0;
-  const size_t grown = std::max<size_t>(4096, bytes + bytes / 2);
-  const CUresult result = driver_.cuMemAlloc_v2(&memory.address, grown);
-  if (result == CUDA_SUCCESS) memory.bytes = grown;
-  return result;
-}
-
-CUresult DeviceExecutor::prepare(Buffers& buffers, const CodeStore::Loaded& code,
-                                 const Window& window, CUstream stream, uint64_t& pool_bytes) {
-  ++windows_;
-  const uint32_t stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + windows_);
-  DeviceTables tables = make_device_tables(window, buffers.signals, stress, code.renumbered);
-  bool fresh = false;
-  CUresult result = reserve(buffers.flags, size_t{8} * tables.flag_count, fresh);
-  if (result == CUDA_SUCCESS && fresh) {
-    result = driver_.cuMemsetD8Async(buffers.flags.address, 0, buffers.flags.bytes, stream);
-  }
-  if (result == CUDA_SUCCESS) {
-    result = reserve(buffers.counters, size_t{8} * tables.counter_count, fresh);
-  }
-  if (result == CUDA_SUCCESS && fresh) {
-    result = driver_.cuMemsetD8Async(buffers.counters.address, 0, buffers.counters.bytes, stream);
-    // The new counters hold nothing, so the targets are others.
-    buffers.signals.counted.clear();
-    tables = make_device_tables(window, buffers.signals, stress, code.renumbered);
-  }
-  if (result == CUDA_SUCCESS) result = reserve(buffers.tables, tables.bytes.size(), fresh);
-  if (result != CUDA_SUCCESS) return result;
-  tables.set_signals(buffers.flags.address, buffers.counters.address);
-  pool_bytes = tables.pool_bytes;
-  buffers.bytes = std::move(tables.bytes);
-  return driver_.cuMemcpyHtoDAsync_v2(buffers.tables.address, buffers.bytes.data(),
-                                      buffers.bytes.size(), stream);
+  if (free_lanes_.empty()) return std::make_unique<WindowLane>(driver_);
+  std::unique_ptr<WindowLane> lane = std::move(free_lanes_.back());
+  free_lanes_.pop_back();
+  return lane;
 }
 
 uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) {
@@ -196,41 +166,50 @@ uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code, uint64_
   return static_cast<uint32_t>(std::max(1, blocks) * std::max(1, processors));
 }
 
-CUresult DeviceExecutor::launch(Buffers& buffers, const CodeStore::Loaded& code,
-                                const Window& window, uint64_t pool_bytes, CUstream stream) {
+// Brings the window to the device and launches it.
+CUresult DeviceExecutor::launch(const Running& running) {
+  const Window& window = *running.window;
+  const CodeStore::Loaded& code = *running.code;
+  ++windows_;
+  const WindowLane::Options options{
+      .stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + windows_),
+      .most_polls = config_.most_polls,
+      .renumbered = code.renumbered};
+  WindowLane::Loaded loaded;
+  const CUresult result = running.lane->load(window, options, running.stream, loaded);
+  if (result != CUDA_SUCCESS) return result;
   const auto tasks = static_cast<uint32_t>(std::min<size_t>(window.plan.tasks.size(), UINT32_MAX));
-  const uint32_t workers = std::min(resident_workers(code, pool_bytes), tasks);
-  void* parameters[] = {&buffers.tables.address};
+  const uint32_t workers = std::min(resident_workers(code, loaded.pool_bytes), tasks);
+  void* parameters[] = {&loaded.tables};
   return driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,
-                                static_cast<unsigned>(pool_bytes), stream, parameters, nullptr);
+                                static_cast<unsigned>(loaded.pool_bytes), running.stream,
+                                parameters, nullptr);
 }
 
 int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
                            std::function<void(int)> done) {
-  auto* stream = static_cast<CUstream>(handle);
-  Running running{.buffers = take_buffers(),
+  if (is_off_) return CUDA_ERROR_LAUNCH_FAILED;
+  const RelaxedCapture relaxed(driver_);
+  Running running{.lane = take_lane(),
                   .context = context_,
-                  .stream = stream,
+                  .stream = static_cast<CUstream>(handle),
                   .code = store_.code_for(bodies_of(*window)),
                   .window = std::move(window),
                   .done = std::move(done)};
-  Buffers& buffers = *running.buffers;
-  uint64_t pool_bytes = 0;
-  CUresult result = CUDA_SUCCESS;
-  if (buffers.ended == nullptr)
-    result =
-        driver_.cuEventCreate(&buffers.ended, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-  if (result == CUDA_SUCCESS)
-    result = prepare(buffers, *running.code, *running.window, stream, pool_bytes);
-  if (result == CUDA_SUCCESS) {
-    result = launch(buffers, *running.code, *running.window, pool_bytes, stream);
-  }
+  const CUresult result = launch(running);
+  const bool is_event_there = running.lane->ended() != nullptr;
+  running.has_event = is_event_there &&
+                      driver_.cuEventRecord(running.lane->ended(), running.stream) == CUDA_SUCCESS;
   if (result != CUDA_SUCCESS) {
-    const std::lock_guard lock(mutex_);
-    lost_buffers_.push_back(std::move(running.buffers));
-    return result;
+    // What it had queued may still use the lane, which serves again once that has ended.
+    running.lane->forget_signals();
+    running.done = nullptr;
   }
-  running.has_event = driver_.cuEventRecord(buffers.ended, stream) == CUDA_SUCCESS;
+  keep_following(std::move(running));
+  return result;
+}
+
+void DeviceExecutor::keep_following(Running running) {
   {
     const std::lock_guard lock(mutex_);
     running_.push_back(std::move(running));
@@ -240,7 +219,18 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
     }
   }
   changed_.notify_all();
-  return CUDA_SUCCESS;
+}
+
+CUresult DeviceExecutor::wait_for(const Running& running) {
+  const RelaxedCapture relaxed(driver_);
+  driver_.cuCtxSetCurrent(running.context);
+  const CUresult result = running.has_event ? driver_.cuEventSynchronize(running.lane->ended())
+                                            : driver_.cuStreamSynchronize(running.stream);
+  const std::optional<std::string> vain = running.lane->waited_in_vain();
+  if (!vain) return result;
+  is_off_ = true;
+  log::error("the megakernel ended with an error: {}; it is off in this process now", *vain);
+  return result == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : result;
 }
 
 // Windows are told of in the order in which they were given, which may be later than they end.
@@ -253,13 +243,11 @@ void DeviceExecutor::follow() {
     Running ended = std::move(running_.front());
     running_.pop_front();
     lock.unlock();
-    driver_.cuCtxSetCurrent(ended.context);
-    const CUresult result = ended.has_event ? driver_.cuEventSynchronize(ended.buffers->ended)
-                                            : driver_.cuStreamSynchronize(ended.stream);
+    const CUresult result = wait_for(ended);
     lock.lock();
-    (result == CUDA_SUCCESS ? free_buffers_ : lost_buffers_).push_back(std::move(ended.buffers));
+    (result == CUDA_SUCCESS ? free_lanes_ : lost_lanes_).push_back(std::move(ended.lane));
     lock.unlock();
-    ended.done(result);
+    if (ended.done != nullptr) ended.done(result);
     ended = {};
     lock.lock();
   }

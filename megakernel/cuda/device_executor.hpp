@@ -1,6 +1,7 @@
 // Windows on a GPU: one launch of the megakernel each, on the program's own stream.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -11,7 +12,7 @@
 
 #include "megakernel/cuda/code_store.hpp"
 #include "megakernel/cuda/cuda_driver.hpp"
-#include "megakernel/cuda/tables/device_tables.hpp"
+#include "megakernel/cuda/window_lane.hpp"
 #include "megakernel/window_backend.hpp"
 
 namespace sluice::megakernel {
@@ -21,9 +22,12 @@ namespace sluice::megakernel {
 class DeviceExecutor final : public WindowBackend {
  public:
   struct Config {
-    uint32_t workers = 0;                   // 0: as many as the device holds at once
-    bool wait_for_code = false;             // at all but the first launch of a kernel
-    uint32_t stress = 0;                    // not 0: random delays
+    uint32_t workers = 0;        // 0: as many as the device holds at once
+    bool wait_for_code = false;  // at all but the first launch of a kernel
+    uint32_t stress = 0;         // not 0: random delays
+    // How often a worker looks for one signal before the window ends with an error. A look takes
+    // about a microsecond, and what is waited for may be a task of minutes.
+    uint32_t most_polls = 1U << 29;
     std::function<bool(void*)> is_library;  // is this code a CUlibrary, not a CUmodule?
   };
 
@@ -38,22 +42,8 @@ class DeviceExecutor final : public WindowBackend {
   uint32_t workers() const override;
 
  private:
-  // DeviceMemory grows when asked to; what it held is lost then.
-  struct DeviceMemory {
-    CUdeviceptr address = 0;
-    size_t bytes = 0;
-  };
-  // Buffers are what one window needs while it runs; windows of different streams may run at once.
-  struct Buffers {
-    SignalMemory signals;
-    DeviceMemory tables;
-    DeviceMemory flags;
-    DeviceMemory counters;
-    std::vector<std::byte> bytes;  // being copied
-    CUevent ended = nullptr;
-  };
   struct Running {
-    std::unique_ptr<Buffers> buffers;
+    std::unique_ptr<WindowLane> lane;
     CUcontext context = nullptr;
     CUstream stream = nullptr;
     bool has_event = false;
@@ -65,27 +55,26 @@ class DeviceExecutor final : public WindowBackend {
   Result<std::shared_ptr<const DeviceCode>> make_code(const Kernel& kernel,
                                                       const CodeStore::Found& found) const;
   CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
-  std::unique_ptr<Buffers> take_buffers();
-  void free_all_buffers(bool is_context_there);
-  CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
-  CUresult prepare(Buffers& buffers, const CodeStore::Loaded& code, const Window& window,
-                   CUstream stream, uint64_t& pool_bytes);
-  CUresult launch(Buffers& buffers, const CodeStore::Loaded& code, const Window& window,
-                  uint64_t pool_bytes, CUstream stream);
+  std::unique_ptr<WindowLane> take_lane();
+  void free_all_lanes(bool is_context_there);
+  CUresult launch(const Running& running);
   uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes);
+  void keep_following(Running running);
   void follow();
+  CUresult wait_for(const Running& running);
 
   const CudaDriver& driver_;
   const Config config_;
   CodeStore store_;
   CUcontext context_ = nullptr;
   uint32_t windows_ = 0;
+  std::atomic<bool> is_off_{false};  // since a window waited in vain
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Buffers>> free_buffers_;
-  // What their flags and counters hold is not known: they are not used again.
-  std::vector<std::unique_ptr<Buffers>> lost_buffers_;
+  std::vector<std::unique_ptr<WindowLane>> free_lanes_;
+  // What may still use them is not known: they are not used again.
+  std::vector<std::unique_ptr<WindowLane>> lost_lanes_;
   std::deque<Running> running_;
   bool stopping_ = false;
   std::thread follower_;  // started by the first window

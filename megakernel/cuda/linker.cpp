@@ -1,7 +1,6 @@
 #include "megakernel/cuda/linker.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "base/assert.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/target.hpp"
 
 extern "C" const char sluice_scheduler_ptx[];
 
@@ -18,14 +18,6 @@ namespace {
 
 constexpr const char* dispatch_name = "sluice_run_block";
 constexpr uint32_t warp = 32;
-
-// "sm_90a" is newer than "sm_90", and that newer than "sm_75".
-std::pair<unsigned, std::string> age_of_target(const std::string& target) {
-  unsigned number = 0;
-  const char* const begin = target.data() + std::min<size_t>(3, target.size());
-  const auto read = std::from_chars(begin, target.data() + target.size(), number);
-  return {number, std::string(read.ptr)};
-}
 
 // dispatch_text() is a module with sluice_run_block(): a jump by the body's number to a direct call
 // of the body, which costs no stack where a table of function pointers would.
@@ -90,7 +82,7 @@ Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
   std::set<std::string> declared;  // device functions, which several bodies may call
   for (const TaskBody* body : bodies) {
     version = std::max(version, {body->version_major, body->version_minor});
-    if (age_of_target(body->target) > age_of_target(linked.target.front())) {
+    if (ptx::target_age(body->target) > ptx::target_age(linked.target.front())) {
       linked.target.front() = body->target;
     }
     for (const ptx::ModuleItem& item : body->items) {

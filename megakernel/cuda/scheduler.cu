@@ -22,6 +22,12 @@ __device__ void add_release(uint64_t* place) {
   asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(place) : "memory");
 }
 
+// The barrier of all threads of a worker. Lanes come back from a body each by its own way, so it is
+// not the one that takes a warp for whole.
+__device__ void meet_worker() {
+  asm volatile("barrier.sync 0;" ::: "memory");
+}
+
 __device__ uint32_t& control(unsigned offset) {
   return *reinterpret_cast<uint32_t*>(sluice_pool + offset);
 }
@@ -40,9 +46,9 @@ __device__ void stress(uint32_t seed, uint32_t ticket, uint32_t place) {
   }
 }
 
-__device__ void await_masters(const SluiceWindow* window, const SluiceSlot& slot,
+__device__ void await_masters(SluiceWindow* window, const SluiceSlot& slot,
                               uint32_t first_block, uint32_t block_count) {
-  const Waiter waiter(window, threadIdx.x);
+  const Waiter waiter(window, &control(SLUICE_CONTROL_STOPS), control(SLUICE_CONTROL_TICKET), threadIdx.x);
   const auto* dependences = reinterpret_cast<const SluiceDependence*>(
       reinterpret_cast<const unsigned char*>(window) + window->dependences);
   for (uint32_t i = 0; i < slot.dependence_count; ++i) {
@@ -67,7 +73,7 @@ __device__ void run_blocks(const SluiceSlot& slot, uint32_t first_block, uint32_
   uint32_t z = first_block / slot.grid[0] / slot.grid[1];
   for (uint32_t i = 0; i < block_count; ++i) {
     // The block before has left the shared memory that this one is about to write.
-    if (i != 0 && slot.independent == 0) __syncthreads();
+    if (i != 0 && slot.independent == 0) meet_worker();
     sluice_run_block(slot.body, x, y, z);
     if (++x == slot.grid[0]) {
       x = 0;
@@ -105,16 +111,20 @@ extern "C" __global__ void sluice_megakernel(SluiceWindow* window) {
   uint32_t ticket = 0;
   uint32_t next_ticket = 0;
   uint32_t staged_slot = SLUICE_NONE;
-  if (leads) next_ticket = atomicAdd(&window->next_ticket, 1U);
+  if (leads) {
+    control(SLUICE_CONTROL_HAS_BARRIER) = control(SLUICE_CONTROL_STOPS) = 0;
+    next_ticket = atomicAdd(&window->next_ticket, 1U);
+  }
   for (;;) {
     if (leads) {
       ticket = next_ticket;
       const bool more = ticket < window->task_count;
+      control(SLUICE_CONTROL_TICKET) = ticket;
       control(SLUICE_CONTROL_SLOT) = more ? tasks[ticket].slot : SLUICE_NONE;
       control(SLUICE_CONTROL_FIRST_BLOCK) = more ? tasks[ticket].first_block : 0;
       control(SLUICE_CONTROL_BLOCK_COUNT) = more ? tasks[ticket].block_count : 0;
     }
-    __syncthreads();
+    meet_worker();
     const uint32_t slot_number = control(SLUICE_CONTROL_SLOT);
     if (slot_number == SLUICE_NONE) return;
     const uint32_t first_block = control(SLUICE_CONTROL_FIRST_BLOCK);
@@ -127,10 +137,11 @@ extern "C" __global__ void sluice_megakernel(SluiceWindow* window) {
     staged_slot = slot_number;
     if (leads && window->stress != 0) stress(window->stress, ticket, 0);
     if (threadIdx.x < lanes) await_masters(window, slot, first_block, block_count);
-    __syncthreads();
+    meet_worker();
+    if (control(SLUICE_CONTROL_STOPS) != 0) return;
     run_blocks(slot, first_block, block_count);
     if (leads && window->stress != 0) stress(window->stress, ticket, 1);
-    __syncthreads();
+    meet_worker();
     if (leads) {
       release_task(window, slot, first_block);
       if (window->stress != 0) stress(window->stress, ticket, 2);

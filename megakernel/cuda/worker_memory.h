@@ -15,8 +15,10 @@ enum {
   SLUICE_CONTROL_SLOT = 16,           /* u32: the task's slot, or SLUICE_NONE to stop */
   SLUICE_CONTROL_FIRST_BLOCK = 20,    /* u32 */
   SLUICE_CONTROL_BLOCK_COUNT = 24,    /* u32 */
-  SLUICE_CONTROL_NEXT_TICKET = 28,    /* u32: fetched ahead */
-  SLUICE_CONTROL_STAGED = 32,         /* u32: the slot whose parameters are staged */
+  SLUICE_CONTROL_TICKET = 28,         /* u32 */
+  SLUICE_CONTROL_BARRIER = 40,        /* mbarrier of bodies whose threads may end before one */
+  SLUICE_CONTROL_HAS_BARRIER = 48,    /* u32: not 0 where it has been made */
+  SLUICE_CONTROL_STOPS = 52,          /* u32: not 0 where the worker gives up */
   SLUICE_PARAMETERS = 64              /* the parameter block, then the addresses of variables */
 };
 

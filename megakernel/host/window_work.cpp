@@ -36,6 +36,7 @@ void WindowWork::open(const Window& window, TaskTimes* times) {
   window_ = &window;
   times_ = times;
   signals_.open(window.plan);
+  milestones_.open(window);
   queues_.open(window.plan, workers_);
   scratch_bytes_ = 0;
   for (const LaunchCode& launch : window.code)
@@ -84,6 +85,7 @@ void WindowWork::run_alone() {
 }
 
 void WindowWork::close() {
+  milestones_.close();
   if (failure_) std::rethrow_exception(failure_);
 }
 
@@ -108,6 +110,7 @@ void WindowWork::run_when(const Ticket& ticket, AwaitReady await_ready) {
   } catch (...) {
     note_failure();
   }
+  milestones_.done(window_->plan.tasks[ticket.number].launch);
 }
 
 void WindowWork::run_blocks(const schedule::Task& task, Worker& worker) {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "megakernel/host/lost_time.hpp"
+#include "megakernel/host/milestones.hpp"
 #include "megakernel/host/parking.hpp"
 #include "megakernel/host/scratch.hpp"
 #include "megakernel/host/starvation.hpp"
@@ -42,7 +43,7 @@ class WindowWork {
   // goes_alone() says whether worker 0 is to go on alone.
   bool goes_alone() const;
 
-  // close() throws what a block threw.
+  // close() tells of milestones that a failure kept back, and throws what a block threw.
   void close();
 
  private:
@@ -78,6 +79,7 @@ class WindowWork {
   TaskTimes* times_ = nullptr;
   uint64_t scratch_bytes_ = 0;
   TaskSignals signals_;
+  Milestones milestones_;
   WorkerQueues queues_;
   alignas(64) std::atomic<bool> failed_{false};
   std::mutex mutex_;

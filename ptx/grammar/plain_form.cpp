@@ -1,5 +1,6 @@
 #include "ptx/grammar/plain_form.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -73,6 +74,8 @@ class PlainFunction {
       }
     } else if (belongs_to_module(variable)) {
       meaning.variable = function_ + "$" + variable.name;
+      // A name may begin with '%' and has none later.
+      std::replace(meaning.variable.begin() + 1, meaning.variable.end(), '%', '$');
       while (!taken_.insert(meaning.variable).second)
         meaning.variable += '$';
       variable.name = meaning.variable;

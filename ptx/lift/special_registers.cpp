@@ -5,6 +5,25 @@
 
 namespace sluice::ptx::lift_detail {
 
+namespace {
+
+// read_half() is half of a register of 64 bits, or a counter of events that are not counted, or
+// what a driver may tell a kernel and does not; else null.
+llvm::Value* read_half(llvm::IRBuilder<>& ir, std::string_view name) {
+  using namespace llvm::Intrinsic;
+  const auto half = [&](ID whole, unsigned from) {
+    return ir.CreateTrunc(ir.CreateLShr(ir.CreateIntrinsic(whole, {}, {}), from), ir.getInt32Ty());
+  };
+  if (name == "%clock_hi") return half(nvvm_read_ptx_sreg_clock64, 32);
+  if (name == "%globaltimer_lo") return half(nvvm_read_ptx_sreg_globaltimer, 0);
+  if (name == "%globaltimer_hi") return half(nvvm_read_ptx_sreg_globaltimer, 32);
+  if (name.starts_with("%envreg")) return ir.getInt32(0);
+  if (name.starts_with("%pm")) return name.ends_with("_64") ? ir.getInt64(0) : ir.getInt32(0);
+  return nullptr;
+}
+
+}  // namespace
+
 llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view name,
                                    std::string_view component) {
   using namespace llvm::Intrinsic;
@@ -45,6 +64,7 @@ llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view n
   if (!component.empty()) full.append(1, '.').append(component);
   auto found = table.find(full);
   if (found != table.end()) return lifter.ir().CreateIntrinsic(found->second, {}, {});
+  if (llvm::Value* half = read_half(lifter.ir(), full)) return half;
   if (llvm::Value* cluster = read_cluster_register(lifter, name, component)) return cluster;
   if (name.starts_with("%")) {
     lifter.refuse_unsupported(quoted(full) +

@@ -8,6 +8,7 @@
 #include "analysis/footprint.hpp"
 #include "dro/journal/journal.hpp"
 #include "megakernel/host/task_times.hpp"
+#include "relation/range.hpp"
 #include "runtime/launch/understood.hpp"
 #include "runtime/stream/planned_window.hpp"
 
@@ -27,6 +28,8 @@ class Observer {
   // add_footprint() comes before the first launch of a footprint.
   virtual void add_footprint(dro::FootprintId, const analysis::Footprint&) {}
   virtual void buffer_destroyed(dro::BufferId) {}
+  // written() is bytes of a buffer that a copy or memset has written.
+  virtual void written(dro::BufferId, const Range&) {}
   // launched() is a launch that was understood, in program order; unchecked() one that nobody can
   // look at.
   virtual void launched(const Known&) {}

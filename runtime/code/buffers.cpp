@@ -12,7 +12,9 @@ dro::BufferId Buffers::add(uint64_t address, uint64_t bytes) {
   for (auto old = buffers_.find(place); old != buffers_.end(); old = buffers_.find(place))
     remove({old->second, old->first.lower(), old->first.upper() - old->first.lower()});
   buffers_.set({place, ++last_});
-  tracker_.buffer_created(last_, bytes);
+  tracker_.tell([buffer = last_, bytes](dro::DependenceTracker& tracker) {
+    tracker.buffer_created(buffer, bytes);
+  });
   return last_;
 }
 
@@ -24,7 +26,7 @@ void Buffers::remove(uint64_t address) {
 
 void Buffers::remove(const Allocation& gone) {
   buffers_.erase(Places::right_open(gone.address, gone.address + gone.bytes));
-  tracker_.buffer_destroyed(gone.buffer);
+  tracker_.tell([gone](dro::DependenceTracker& tracker) { tracker.buffer_destroyed(gone.buffer); });
   observers_.tell(&Observer::buffer_destroyed, gone.buffer);
 }
 
@@ -39,7 +41,12 @@ void Buffers::written(uint64_t address, uint64_t bytes) {
   const std::optional<Allocation> found = find(address);
   if (!found || bytes == 0) return;
   const uint64_t begin = address - found->address;
-  tracker_.host_write(found->buffer, begin, begin + std::min(bytes, found->bytes - begin));
+  const uint64_t end = begin + std::min(bytes, found->bytes - begin);
+  tracker_.tell([buffer = found->buffer, begin, end](dro::DependenceTracker& tracker) {
+    tracker.host_write(buffer, begin, end);
+  });
+  const Range bytes_written{static_cast<int64_t>(begin), static_cast<int64_t>(end)};
+  observers_.tell(&Observer::written, found->buffer, bytes_written);
 }
 
 uint64_t Buffers::variable(void* code, const std::string& name) {

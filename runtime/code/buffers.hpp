@@ -8,9 +8,9 @@
 
 #include <boost/icl/interval_map.hpp>
 
-#include "dro/rule/tracker.hpp"
 #include "runtime/check/observer.hpp"
 #include "runtime/device.hpp"
+#include "runtime/launch/lent_tracker.hpp"
 
 namespace sluice::runtime {
 
@@ -27,7 +27,7 @@ struct Allocation {
 // same address. Not thread-safe.
 class Buffers {
  public:
-  Buffers(Device& device, dro::DependenceTracker& tracker, const Observers& observers)
+  Buffers(Device& device, LentTracker& tracker, const Observers& observers)
       : device_(device), tracker_(tracker), observers_(observers) {}
 
   // add() registers [address, address + bytes) (bytes > 0). Allocations that overlap it can no
@@ -42,6 +42,8 @@ class Buffers {
 
   // written() says that the host, ordered after all launches so far, writes these bytes.
   void written(uint64_t address, uint64_t bytes);
+  // newest() is the buffer that came last, of all that ever were; 0 before the first.
+  dro::BufferId newest() const { return last_; }
 
   // variable() is the address of a .global variable of loaded code, which is a buffer from then on
   // until code_unloaded(); 0 where the device does not say. Ask at each launch: a library's
@@ -53,7 +55,7 @@ class Buffers {
   void remove(const Allocation& gone);
 
   Device& device_;
-  dro::DependenceTracker& tracker_;
+  LentTracker& tracker_;
   const Observers& observers_;
   boost::icl::interval_map<uint64_t, dro::BufferId> buffers_;
   dro::BufferId last_ = 0;

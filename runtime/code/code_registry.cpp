@@ -5,10 +5,24 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/terminal/slow_work.hpp"
 #include "ptx/fat_binary.hpp"
 
 namespace sluice::runtime {
+namespace {
+
+// A kernel's first analyses are the long ones.
+constexpr size_t shapes_watched = 4;
+
+// Only those who have to wait for an analysis are told that it takes long.
+std::optional<SlowWork> tell_of(const std::string& kernel, const Background& background) {
+  if (!background.waits()) return std::nullopt;
+  return std::optional<SlowWork>(std::in_place, "analysing", kernel, slow_analysis,
+                                 patience_with_analysis);
+}
+
+}  // namespace
 
 struct CodeImage {
   std::optional<PtxCode> code;
@@ -16,15 +30,27 @@ struct CodeImage {
   std::unordered_map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 
-CodeRegistry::CodeRegistry(ModelMaker maker, Device& device, megakernel::WindowBackend* backend,
-                           bool traced)
-    : maker_(std::move(maker)), device_(device), backend_(backend), traced_(traced) {}
+CodeRegistry::CodeRegistry(ModelMaker maker, Background& background, int64_t (*clock)(),
+                           Device& device, megakernel::WindowBackend* backend, bool traced)
+    : maker_(std::move(maker)),
+      background_(background),
+      clock_(clock),
+      device_(device),
+      backend_(backend),
+      traced_(traced) {}
 CodeRegistry::~CodeRegistry() = default;
 
 void CodeRegistry::code_loaded(void* code, const void* bytes) {
   auto image = std::make_shared<CodeImage>();
+  const uint32_t architecture = device_.architecture();
   Result<std::vector<std::string>> texts =
-      ptx::read_image(bytes).and_then([](const ptx::CodeImage& read) { return read.best_ptx(); });
+      ptx::read_image(bytes).and_then([&](const ptx::CodeImage& read) {
+        if (architecture == 0) return read.best_ptx();
+        // What is compiled for one architecture alone may touch other memory.
+        const std::string other = read.other_code(architecture);
+        if (!other.empty()) log::warning("code of the program: {}", other);
+        return read.best_ptx(architecture);
+      });
   if (!texts) {
     image->failure = texts.error().line();
   } else {
@@ -65,9 +91,29 @@ void CodeRegistry::function_found(void* function, void* code, const char* name) 
   if (entry.kernel != kernel) entry = {kernel, {}, found->second, code};
 }
 
+void CodeRegistry::add_own(void* function, const char* name, std::unique_ptr<KernelModel> model,
+                           const SluiceBlockCode& blocks) {
+  Function& entry = functions_[function];
+  entry.kernel = std::make_shared<Kernel>();
+  entry.kernel->name = name;
+  entry.kernel->tried = true;
+  entry.kernel->model = std::move(model);
+  entry.kernel->last_analysis = 0;  // it answers at once
+  entry.own = blocks;
+}
+
 void CodeRegistry::forget_device_code() {
   for (auto& [handle, function] : functions_)
     function.codes.clear();
+}
+
+void CodeRegistry::limits_changed(void* function) {
+  if (const Function* known = find(function)) ++known->kernel->limits;
+}
+
+uint64_t CodeRegistry::limits_of(void* function) {
+  const Function* known = find(function);
+  return known == nullptr ? 0 : known->kernel->limits;
 }
 
 void CodeRegistry::function_alias(void* function, void* original) {
@@ -89,13 +135,36 @@ Result<PtxCode*> CodeRegistry::code_of(const Function& function) {
   return &*image.code;
 }
 
-KernelModel* CodeRegistry::model(const Function& function) {
+void CodeRegistry::make_model(const Function& function) {
+  Kernel& kernel = *function.kernel;
+  if (kernel.tried || kernel.making.valid()) return;
+  kernel.making = background_.run(
+      [this, name = kernel.name, image = function.image]() -> Result<std::unique_ptr<KernelModel>> {
+        const std::optional<SlowWork> telling = tell_of(name, background_);
+        if (!image->code) return unsupported(image->failure);
+        return maker_(*image->code, name);
+      });
+}
+
+void CodeRegistry::ask_for_footprint(const Function& function, const analysis::LaunchShape& shape,
+                                     bool at_once) {
+  // To watch each of many shapes would cost more than they do.
+  const bool is_watched = function.kernel->footprints.size() < shapes_watched;
+  const auto answer = [this, kernel = function.kernel, image = function.image, shape, is_watched] {
+    const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
+    const int64_t began = clock_();
+    analysis::Footprint footprint = kernel->model->footprint(shape);
+    return TimedFootprint{std::move(footprint), clock_() - began, kernel->model->dearest()};
+  };
+  function.kernel->asked.emplace(shape,
+                                 at_once ? Background(true).run(answer) : background_.run(answer));
+}
+
+KernelModel* model_of(const Function& function) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried) return kernel.model.get();
   kernel.tried = true;
-  const SlowWork telling("analysing", kernel.name, slow_analysis, patience_with_analysis);
-  Result<std::unique_ptr<KernelModel>> model =
-      code_of(function).and_then([&](PtxCode* code) { return maker_(*code, kernel.name); });
+  Result<std::unique_ptr<KernelModel>> model = kernel.making.get();
   if (model) {
     kernel.model = std::move(*model);
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <list>
 #include <memory>
 #include <optional>
@@ -23,14 +24,19 @@ namespace sluice::runtime {
 // Kernel is one kernel of one loaded image. Its model is made at its first launch.
 struct Kernel {
   std::string name;
-  bool tried = false;                  // model or failure has been found
-  std::unique_ptr<KernelModel> model;  // null: failure says why
+  std::future<Result<std::unique_ptr<KernelModel>>> making;  // valid: of the model
+  bool tried = false;                                        // model or failure has been found
+  std::unique_ptr<KernelModel> model;                        // null: failure says why
   std::string failure;
   std::optional<analysis::Widening> widening;  // of the failure
   FootprintCache footprints;
+  // Shapes whose footprints the model was asked for, and has not been heard of.
+  std::unordered_map<analysis::LaunchShape, std::future<TimedFootprint>, LaunchShapeHash> asked;
+  int64_t last_analysis = -1;  // how long the last took, in nanoseconds
   Policy::Mark pay;
   std::unordered_set<std::string> told;  // reasons that the log has had already
   std::list<schedule::BlockCost> costs;  // one for each block size; windows point to them
+  uint64_t limits = 0;  // how often the program has changed what launches the device accepts
 };
 
 // BlockCode is the device's answer for one block size: code for the host's workers or, where a
@@ -42,6 +48,9 @@ struct BlockCode {
   std::shared_ptr<const megakernel::DeviceCode> device;
   std::string failure;   // why there is no code; empty where there is
   bool pending = false;  // there may be code at a later launch
+  uint64_t limits = 0;   // Kernel::limits when it was asked for
+  // A backend knows no limits of launches: whether the device has taken one like it under these.
+  bool is_accepted = false;
   uint32_t body = megakernel::WindowBackend::no_body;
   schedule::BlockCost* cost = nullptr;  // of Kernel::costs
 };
@@ -55,6 +64,7 @@ struct Function {
   std::shared_ptr<CodeImage> image;  // whose kernel this is
   void* code = nullptr;              // the CUmodule or CUlibrary that it was found in
   RecentLaunches recent;
+  std::optional<SluiceBlockCode> own;  // of a kernel of Sluice's own, which is in no image
 };
 
 }  // namespace sluice::runtime

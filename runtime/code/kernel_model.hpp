@@ -2,12 +2,16 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "analysis/footprint.hpp"
+#include "analysis/value_flow.hpp"
 #include "base/result.hpp"
+#include "relation/budget.hpp"
 #include "runtime/code/ptx_code.hpp"
 
 namespace sluice::runtime {
@@ -18,11 +22,12 @@ class KernelModel {
   virtual ~KernelModel() = default;
   virtual const analysis::KernelSignature& signature() const = 0;
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
-
-  // has_not_paid() is whether note_not_paid() was called at this start of the program or, where
-  // that is kept, at an earlier one: following the kernel's launches cost more than it could gain.
-  virtual bool has_not_paid() const { return false; }
-  virtual void note_not_paid() {}
+  // dearest() is what the dearest analysis so far took, as it counts itself.
+  virtual Budget::Cost dearest() const { return {}; }
+  // values() is looked for at each call, in milliseconds; it may run beside the others.
+  virtual Result<analysis::ValueFlow> values(std::span<const std::byte> /*parameters*/) {
+    return unsupported("this model knows no values");
+  }
 };
 
 // What somebody who watches is told of an analysis that takes long.

@@ -1,6 +1,8 @@
 #include "runtime/code/model_cache.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -25,11 +27,18 @@ json json_of(const std::vector<analysis::ParameterSlot>& slots) {
   return list;
 }
 
+// number_of() throws where a value is no number that fits.
+uint32_t number_of(const json& value) {
+  const uint64_t number = value.get_ref<const json::number_unsigned_t&>();
+  if (!std::in_range<uint32_t>(number)) throw std::out_of_range("a number does not fit");
+  return static_cast<uint32_t>(number);
+}
+
 std::vector<analysis::ParameterSlot> slots_of(const json& list) {
   std::vector<analysis::ParameterSlot> slots;
   for (const json& slot : list) {
-    slots.push_back({slot.at(0).get<std::string>(), slot.at(1).get<uint32_t>(),
-                     slot.at(2).get<uint32_t>(), slot.at(3).get<bool>()});
+    slots.push_back({slot.at(0).get<std::string>(), number_of(slot.at(1)), number_of(slot.at(2)),
+                     slot.at(3).get<bool>()});
   }
   return slots;
 }
@@ -102,15 +111,17 @@ class CachedModel final : public KernelModel {
     return answer;
   }
 
-  bool has_not_paid() const override {
-    const std::optional<std::string> text = source_.folder->load(note_name());
-    return text && lines_of(*text).size() == 1;
+  Budget::Cost dearest() const override {
+    return real_ == nullptr ? Budget::Cost{} : real_->dearest();
   }
-  void note_not_paid() override { source_.folder->store(note_name(), dro::sealed("{}") + "\n"); }
+
+  Result<analysis::ValueFlow> values(std::span<const std::byte> parameters) override {
+    const Result<std::unique_ptr<KernelModel>> made = source_.make();
+    if (!made) return tl::unexpected(made.error());
+    return (*made)->values(parameters);
+  }
 
  private:
-  std::string note_name() const { return digest(source_.key + "not paid"); }
-
   void load(const analysis::LaunchShape& first) {
     name_ = digest(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);
@@ -167,9 +178,9 @@ std::optional<analysis::KernelSignature> load_signature(const Source& source) {
     const json& line = lines.front();
     return analysis::KernelSignature{
         line.at("kernel").get<std::string>(), slots_of(line.at("parameters")),
-        line.at("parameter_bytes").get<uint32_t>(), slots_of(line.at("pointers")),
+        number_of(line.at("parameter_bytes")), slots_of(line.at("pointers")),
         slots_of(line.at("shape_scalars"))};
-  } catch (const json::exception&) {
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }

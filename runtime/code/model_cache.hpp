@@ -14,7 +14,7 @@ namespace sluice::runtime {
 // first shape of a launch the footprints of the shapes that followed, up to 16. The analysis
 // answers by the sequence of shapes, so an answer counts only while the launches' shapes come in
 // the order that was kept; where they leave it, the real model is made and hears of all shapes so
-// far. That a kernel has not paid is kept too. `identity` names the build of the analysis: answers
+// far. `identity` names the build of the analysis: answers
 // of another one count as missing.
 ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
                               std::string identity);

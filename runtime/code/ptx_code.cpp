@@ -8,6 +8,7 @@
 namespace sluice::runtime {
 
 const std::string& PtxCode::digest() {
+  const std::lock_guard lock(mutex_);
   if (digest_.empty()) {
     std::string digests;
     for (const std::string& unit : units_)
@@ -18,6 +19,7 @@ const std::string& PtxCode::digest() {
 }
 
 Result<const ptx::Module*> PtxCode::module_with(std::string_view kernel) {
+  const std::lock_guard lock(mutex_);
   // A look at the text spares parsing a large image that lacks the name.
   const bool may_hold = std::ranges::any_of(
       units_, [&](const std::string& unit) { return unit.find(kernel) != std::string::npos; });

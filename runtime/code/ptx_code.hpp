@@ -1,6 +1,7 @@
 // The PTX of a loaded image: its units' texts, and what is made of them only when it is needed.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 namespace sluice::runtime {
 
 // PtxCode parses and links its units when a kernel is first asked of it: where the cache of
-// analyses answers, nobody asks. Not thread-safe.
+// analyses answers, nobody asks. Thread-safe.
 class PtxCode {
  public:
   explicit PtxCode(std::vector<std::string> units) : units_(std::move(units)) {}
@@ -27,6 +28,7 @@ class PtxCode {
 
  private:
   const std::vector<std::string> units_;
+  std::mutex mutex_;                           // guards what follows
   std::string digest_;                         // empty until it is asked for
   std::optional<Result<ptx::Module>> module_;  // nothing until it is asked for
 };

@@ -11,6 +11,7 @@
 #include "analysis/footprint.hpp"
 #include "base/hash.hpp"
 #include "dro/types.hpp"
+#include "relation/budget.hpp"
 
 namespace sluice::runtime {
 
@@ -21,6 +22,14 @@ struct CachedFootprint {
   std::string opaque_reason;                   // empty: not opaque
   std::optional<analysis::Widening> widening;  // of it
   std::vector<bool> accessed;  // for each pointer slot: is anything reached through it
+};
+
+// TimedFootprint is an answer of the analysis, the nanoseconds that it took, and the cost of the
+// kernel's dearest analysis so far.
+struct TimedFootprint {
+  analysis::Footprint footprint;
+  int64_t nanoseconds = 0;
+  Budget::Cost dearest;
 };
 
 struct LaunchShapeHash {

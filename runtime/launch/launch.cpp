@@ -1,5 +1,8 @@
 // The way of one launch.
+#include <utility>
+
 #include "base/log.hpp"
+#include "runtime/launch/waiting.hpp"
 #include "runtime/state.hpp"
 
 namespace sluice::runtime {
@@ -20,45 +23,109 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   const uint64_t stream = streams.number_of(call.stream);
   const dro::LaunchNumber number = follower.next_number();
   const Understood understood = reader.understand(call, number, called);
+  // Who waits for a copy after each kernel waits for each kernel.
+  if (!transfer_of(call)) policy.habit().launched();
   if (const Reason* reason = reason_of(understood)) {
     pass(call, number, *reason);
     return std::nullopt;
   }
   const Known& launch = std::get<Known>(understood);
   Kernel& kernel = *launch.kernel.function->kernel;
-  const Policy::Way way = policy.way(kernel.pay, call.grid.count());
+  const Policy::Way way = policy.way(kernel.pay, call.grid.count(), call.block);
   if (way == Policy::Way::aside) {
-    pass(call, number, {&kernel, Policy::why_aside});
+    pass(call, number, {&kernel, policy.why_aside()});
     return std::nullopt;
   }
   observers.tell(&Observer::launched, launch);
-  if (races == nullptr) return give(launch, way);
+  if (asked.races == nullptr) return give(launch, way);
   // Launches run one by one, in stream order, as without Sluice.
   if (follower.journal() != nullptr) follower.follow(launch, stream, "races are checked");
   return std::nullopt;
+}
+
+bool Runtime::State::is_launch(const Transfer& transfer) const {
+  return takes_transfers && follower.launches() > 0 && is_simple(transfer) &&
+         holds(transfer.to, transfer.to_extent()) &&
+         (transfer.kind != Transfer::Kind::copy || holds(transfer.from, transfer.from_extent()));
+}
+
+bool Runtime::State::holds(uint64_t address, uint64_t bytes) const {
+  const std::optional<Allocation> found = buffers.find(address);
+  return found && bytes <= found->bytes && address - found->address <= found->bytes - bytes;
 }
 
 std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
   const LaunchCall& call = *launch.kernel.call;
   Kernel& kernel = *launch.kernel.function->kernel;
   const BlockCode& blocks = code.block_code(*launch.kernel.function, call);
-  const uint64_t effort = follower.tracker().effort();
-  const Dependences on = follower.follow(launch, streams.number_of(call.stream), blocks.failure);
-  policy.spend(kernel.pay, follower.tracker().effort() - effort);
-  policy.earn(kernel.pay, call.grid.count() * call.block.count());
+  const std::optional<Dependences> on = find(launch, blocks.failure);
+  if (!on) return std::nullopt;
   if (!blocks.failure.empty()) {
-    tell(kernel, blocks.failure);
-    observers.tell(&Observer::unchecked, kernel.name, blocks.failure);
-    streams.close();
+    give_up(kernel, blocks.failure);
     return std::nullopt;
   }
-  if (way == Policy::Way::tasks) return streams.hold(launch, blocks, on);
+  if (way == Policy::Way::tasks) return streams.hold(launch, blocks, *on);
   streams.close();
   const std::optional<Policy::Sample> sample =
       policy.count_plain(kernel.pay, call.grid.count(), blocks.cost, launch.called);
+  const WithoutWaiting scope(device);
   const int result = device.launch(call);
   if (result == 0 && sample) streams.when_done(call.stream, *sample);
   return result;
+}
+
+std::optional<Dependences> Runtime::State::find(const Known& launch,
+                                                const std::string& passed_through) {
+  Policy::Mark& pay = launch.kernel.function->kernel->pay;
+  if (const auto last = std::exchange(work.last_search, nullptr))
+    std::exchange(work.last_kernel, nullptr)->pay.spend(last->nanoseconds);
+  const bool may_be_new = policy.is_quick(pay.newest) && policy.may_follow(pay);
+  if (!may_be_new && !follower.knows(launch)) {
+    if (policy.may_follow(pay)) return find_in_background(launch, passed_through);
+    pass(*launch.kernel.call, launch.number,
+         {launch.kernel.function->kernel.get(), pay.why_not.c_str()});
+    return std::nullopt;
+  }
+  dro::DependenceTracker& tracker = follower.tracker().get();
+  const uint64_t effort = tracker.effort();
+  const int64_t began = policy.compares() ? policy.now() : 0;
+  const std::optional<Dependences> on =
+      follower.follow(launch, streams.number_of(launch.kernel.call->stream), passed_through);
+  pay.followed(launch.kernel.call->grid.count() * launch.kernel.call->block.count());
+  const uint64_t steps = tracker.effort() - effort;
+  if (!on) give_up(*launch.kernel.function->kernel, dro::why_given_up);
+  if (steps == 0) return on;
+  const int64_t taken = policy.compares() ? policy.now() - began : nanoseconds_of_steps(steps);
+  pay.spend(taken);
+  policy.wait(taken);
+  return on;
+}
+
+std::optional<Dependences> Runtime::State::find_in_background(const Known& launch,
+                                                              const std::string& passed_through) {
+  const LaunchCall& call = *launch.kernel.call;
+  std::shared_ptr<const LaunchFollower::Search> search =
+      follower.begin(launch, streams.number_of(call.stream), passed_through, work.clock);
+  launch.kernel.function->kernel->pay.followed(call.grid.count() * call.block.count());
+  work.last_kernel = launch.kernel.function->kernel;
+  work.last_search = search;
+  const Waiting waiting{work.finding, policy, device};
+  if (waiting.for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
+    follower.tracker().wait();
+    if (search->is_followed) return search->found;
+    give_up(*launch.kernel.function->kernel, dro::why_given_up);
+    return std::nullopt;
+  }
+  observers.tell(&Observer::unchecked, launch.kernel.function->kernel->name,
+                 std::string(LaunchFollower::why_late));
+  streams.close();
+  return std::nullopt;
+}
+
+void Runtime::State::give_up(Kernel& kernel, const std::string& why) {
+  tell(kernel, why);
+  observers.tell(&Observer::unchecked, kernel.name, why);
+  streams.close();
 }
 
 void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason) {

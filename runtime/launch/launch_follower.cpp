@@ -8,32 +8,121 @@
 #include "runtime/code/kernel.hpp"
 
 namespace sluice::runtime {
+namespace {
 
-LaunchFollower::LaunchFollower(dro::Rule rule, std::unique_ptr<dro::JournalWriter> journal)
-    : journal_(std::move(journal)),
-      tracker_(rule,
-               journal_ != nullptr ? static_cast<dro::Observer*>(journal_.get()) : &warnings_) {}
+dro::LaunchEntry entry_of(const Known& launch) {
+  return {launch.number, launch.bound->footprint->id, launch.bound->arguments};
+}
 
-Dependences LaunchFollower::follow(const Known& launch, uint64_t stream,
-                                   std::string_view passed_through) {
-  if (journal_ != nullptr) {
-    const LaunchCall& call = *launch.kernel.call;
-    journal_->describe_launch({.kernel = launch.kernel.function->kernel->name,
-                               .grid = call.grid,
-                               .block = call.block,
-                               .stream = stream,
-                               .passed_through = passed_through});
-  }
+dro::LaunchView view_of(const Known& launch, uint64_t stream, std::string_view passed_through) {
+  const LaunchCall& call = *launch.kernel.call;
+  return {.kernel = launch.kernel.function->kernel->name,
+          .grid = call.grid,
+          .block = call.block,
+          .stream = stream,
+          .passed_through = passed_through};
+}
+
+}  // namespace
+
+void LaunchFollower::Heard::open(const dro::LaunchView& launch) {
+  kernel_ = launch.kernel;
+  passed_through_ = launch.passed_through;
+  searched_ = launch;
+  searched_.kernel = kernel_;
+  searched_.passed_through = passed_through_;
+  claim_ = Claim::open;
+}
+
+bool LaunchFollower::Heard::give_up() {
+  Claim open = Claim::open;
+  return claim_.compare_exchange_strong(open, Claim::late);
+}
+
+void LaunchFollower::Heard::note(dro::Record record) {
+  if (journal_ != nullptr) return journal_->note(std::move(record));
+  dro::WarningLog().note(std::move(record));
+}
+
+void LaunchFollower::Heard::claim() {
+  Claim claim = Claim::open;
+  claim_.compare_exchange_strong(claim, Claim::found);
+  if (journal_ == nullptr) return;
+  if (claim == Claim::late && passed_through_.empty()) searched_.passed_through = why_late;
+  if (claim == Claim::open || claim == Claim::late) journal_->describe_launch(searched_);
+  claim_ = Claim::none;
+}
+
+void LaunchFollower::Heard::on_launch(const dro::LaunchEntry& entry, dro::InternedId interned,
+                                      std::span<const dro::Dependence> found) {
+  claim();
+  if (journal_ != nullptr) journal_->on_launch(entry, interned, found);
+}
+
+void LaunchFollower::Heard::on_given_up(const dro::LaunchEntry& entry, dro::InternedId interned) {
+  claim();
+  if (journal_ != nullptr) journal_->on_given_up(entry, interned);
+}
+
+void LaunchFollower::Heard::on_opaque_launch(dro::LaunchNumber number, const std::string& reason) {
+  if (journal_ != nullptr) journal_->on_opaque_launch(number, reason);
+}
+
+LaunchFollower::LaunchFollower(Background& background, dro::Rule rule,
+                               std::unique_ptr<dro::JournalWriter> journal)
+    : journal_(std::move(journal)), heard_(journal_.get()), tracker_(background, rule, &heard_) {}
+
+bool LaunchFollower::knows(const Known& launch) {
+  return tracker_.get().knows(entry_of(launch), launch.bound->known);
+}
+
+std::optional<Dependences> LaunchFollower::follow(const Known& launch, uint64_t stream,
+                                                  std::string_view passed_through) {
+  if (journal_ != nullptr) journal_->describe_launch(view_of(launch, stream, passed_through));
   found_.clear();
-  tracker_.launch({launch.number, launch.bound->footprint->id, launch.bound->arguments}, found_,
-                  launch.bound->known);
-  return found_;
+  const bool is_followed = tracker_.get().launch(entry_of(launch), found_, launch.bound->known);
+  return is_followed ? std::optional<Dependences>(found_) : std::nullopt;
+}
+
+std::shared_ptr<const LaunchFollower::Search> LaunchFollower::begin(const Known& launch,
+                                                                    uint64_t stream,
+                                                                    std::string_view passed_through,
+                                                                    Policy::Clock clock) {
+  heard_.open(view_of(launch, stream, passed_through));
+  auto search = std::make_shared<Search>();
+  tracker_.lend([search, clock, number = launch.number, footprint = launch.bound->footprint->id,
+                 arguments = launch.bound->arguments](dro::DependenceTracker& tracker) {
+    const int64_t began = clock();
+    search->is_followed = tracker.launch({number, footprint, arguments}, search->found);
+    search->nanoseconds = clock() - began;
+  });
+  return search;
+}
+
+bool LaunchFollower::give_up() {
+  if (heard_.give_up()) return true;
+  tracker_.wait();
+  return false;
 }
 
 void LaunchFollower::pass(dro::LaunchNumber number, const dro::LaunchView& launch,
                           const std::string& reason) {
-  if (journal_ != nullptr) journal_->describe_launch(launch);
-  tracker_.opaque_launch(number, reason);
+  const auto say = [this](const dro::LaunchView& view) {
+    if (journal_ != nullptr) journal_->describe_launch(view);
+  };
+  if (!tracker_.is_lent()) {
+    say(launch);
+    tracker_.get().opaque_launch(number, reason);
+    return;
+  }
+  tracker_.tell([say, number, launch, kernel = std::string(launch.kernel),
+                 reason](dro::DependenceTracker& tracker) {
+    dro::LaunchView view = launch;
+    view.kernel = kernel;
+    view.passed_through = {};
+    say(view);
+    tracker.opaque_launch(number, reason);
+  });
 }
 
 void LaunchFollower::tell(const Policy::Verdict& verdict) {
@@ -52,6 +141,14 @@ void LaunchFollower::tell(const Policy::Verdict& verdict) {
   } else {
     log::info("{}", text);
   }
+}
+
+// Only a journal is worth waiting for.
+void LaunchFollower::finish() {
+  if (journal_ == nullptr) return;
+  tracker_.wait();
+  tracker_.get().settle();
+  journal_.reset();
 }
 
 }  // namespace sluice::runtime

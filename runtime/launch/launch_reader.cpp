@@ -7,14 +7,17 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "base/terminal/slow_work.hpp"
 #include "runtime/launch/arguments.hpp"
 
 namespace sluice::runtime {
 
 namespace {
 
-constexpr size_t shapes_watched = 4;
+constexpr const char* being_analysed = "its kernel was still being analysed";
+constexpr const char* being_followed = "what an earlier launch depends on was still being found";
+// Shapes of a kernel that a program may ask about before the analysis counts as following: that
+// many it asks for at nearly every first launch, and the cache of analyses answers next time.
+constexpr size_t usual_shapes = 4;
 
 }  // namespace
 
@@ -28,16 +31,26 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   if (!exclusion_.is_empty() && exclusion_.holds(kernel.name, number)) {
     return Never{{&kernel, Exclusion::why}};
   }
-  const uint64_t blocks = call.grid.count();
-  if (policy_.is_aside(kernel.pay, blocks)) return NotYet{{&kernel, Policy::why_aside}};
-  KernelModel* model = code_.model(*function);
-  if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
-  if (!policy_.may_follow(kernel.pay, *model, blocks * call.block.count())) {
-    return NotYet{{&kernel, Policy::why_not_followed}};
+  if (policy_.habit().is_alone()) return NotYet{{&kernel, Policy::why_alone}};
+  if (policy_.is_aside(kernel.pay, call.grid.count(), call.block)) {
+    return NotYet{{&kernel, policy_.why_aside()}};
   }
+  if (!kernel.tried) {
+    // The launch needs its blocks' code in any case: that is made meanwhile.
+    const bool is_first = !kernel.making.valid();
+    code_.make_model(*function);
+    if (is_first && !waiting_.background.waits() && shape_refusal(call) == nullptr)
+      code_.prepare_block_code(*function, call);
+    if (!waiting_.for_end_of(kernel.making, call.stream)) return NotYet{{&kernel, being_analysed}};
+  }
+  KernelModel* model = model_of(*function);
+  if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
+  is_pending_ = false;
   BoundFootprint* bound = find_bytes(call, *function, *model);
-  if (bound == nullptr) return Never{{&kernel, reason_.c_str(), widening_}};
-  return Known{number, called, bound, {&call, function, parameters_, pointers_}};
+  if (bound != nullptr)
+    return Known{number, called, bound, {&call, function, parameters_, pointers_}};
+  if (is_pending_) return NotYet{{&kernel, reason_.c_str()}};
+  return Never{{&kernel, reason_.c_str(), widening_}};
 }
 
 BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
@@ -50,21 +63,32 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
     reason_ = refusal;
     return nullptr;
   }
+  if (tracker_.is_lent()) {
+    if (!waiting_.for_end_of(tracker_.away(), call.stream)) return later(being_followed);
+    tracker_.wait();
+  }
   BoundFootprint* recent = function.recent.find(call, parameters_, moment());
-  if (recent != nullptr && tracker_.has_footprint(recent->footprint->id)) return recent;
+  if (recent != nullptr && tracker_.get().has_footprint(recent->footprint->id)) return recent;
   read_shape(call, signature);
-  const CachedFootprint& footprint = footprint_of(*function.kernel);
-  if (!footprint.opaque_reason.empty()) {
-    reason_ = footprint.opaque_reason;
-    widening_ = footprint.widening;
+  const CachedFootprint* footprint = footprint_of(function, call.stream);
+  if (footprint == nullptr) return nullptr;
+  if (!footprint->opaque_reason.empty()) {
+    reason_ = footprint->opaque_reason;
+    widening_ = footprint->widening;
     return nullptr;
   }
-  if (!bind(function, signature, footprint)) return nullptr;
+  if (!bind(function, signature, *footprint)) return nullptr;
   // Observers need the pointers too, and a variable's place is asked for at each launch.
   const bool is_kept =
       !observers_.wants().pointers &&
       std::ranges::none_of(signature.pointers, &analysis::ParameterSlot::is_variable);
   return is_kept ? function.recent.keep(call, parameters_, moment(), fresh_) : &fresh_;
+}
+
+std::nullptr_t LaunchReader::later(const std::string& why) {
+  reason_ = why;
+  is_pending_ = true;
+  return nullptr;
 }
 
 void LaunchReader::read_shape(const LaunchCall& call, const analysis::KernelSignature& signature) {
@@ -76,24 +100,45 @@ void LaunchReader::read_shape(const LaunchCall& call, const analysis::KernelSign
     shape_.shape_values.push_back(read_slot(parameters_, slot));
 }
 
-const CachedFootprint& LaunchReader::footprint_of(Kernel& kernel) {
+const CachedFootprint* LaunchReader::footprint_of(const Function& function, void* stream) {
+  Kernel& kernel = *function.kernel;
   const auto found = kernel.footprints.find(shape_);
   if (found != kernel.footprints.end()) {
     const CachedFootprint& known = found->second;
-    if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return known;
+    if (!known.opaque_reason.empty() || tracker_.get().has_footprint(known.id)) return &known;
     ++dropped_footprints_;           // what was kept of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
   }
-  // A kernel's first analyses are the long ones; to watch each of many would cost more than they
-  // do.
-  std::optional<SlowWork> telling;
-  if (kernel.footprints.size() < shapes_watched) {
-    telling.emplace("analysing", kernel.name, slow_analysis, patience_with_analysis);
+  const std::optional<analysis::Footprint> footprint = answer_of(function, stream);
+  if (!footprint) return nullptr;
+  return &kernel.footprints.emplace(shape_, add_footprint(*footprint)).first->second;
+}
+
+std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& function, void* stream) {
+  Kernel& kernel = *function.kernel;
+  if (!kernel.asked.contains(shape_)) {
+    if (!policy_.may_follow(kernel.pay)) {
+      later(kernel.pay.why_not);
+      return std::nullopt;
+    }
+    // Where the last answer came at once, to ask another thread takes longer.
+    const bool at_once =
+        policy_.compares() && kernel.asked.empty() && policy_.is_quick(kernel.last_analysis);
+    const int64_t began = at_once ? policy_.now() : 0;
+    code_.ask_for_footprint(function, shape_, at_once);
+    if (at_once) policy_.wait(policy_.now() - began);
   }
-  const auto began = policy_.began_asking(kernel.footprints.size());
-  const analysis::Footprint footprint = kernel.model->footprint(shape_);
-  policy_.asked(kernel.pay, began);
-  return kernel.footprints.emplace(shape_, add_footprint(footprint)).first->second;
+  const auto asked = kernel.asked.find(shape_);
+  if (!waiting_.for_end_of(asked->second, stream)) {
+    later(being_analysed);
+    return std::nullopt;
+  }
+  TimedFootprint answer = kernel.asked.extract(asked).mapped().get();
+  kernel.last_analysis = answer.nanoseconds;
+  code_.analysed(answer.dearest);
+  if (policy_.compares() && kernel.footprints.size() >= usual_shapes)
+    kernel.pay.charge(answer.nanoseconds);
+  return std::move(answer.footprint);
 }
 
 CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint) {
@@ -103,7 +148,7 @@ CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint
     cached.widening = footprint.opaque_reason.why;
     return cached;
   }
-  const Result<dro::FootprintId> id = tracker_.add_footprint(footprint);
+  const Result<dro::FootprintId> id = tracker_.get().add_footprint(footprint);
   if (!id) {
     cached.opaque_reason = id.error().line();
     return cached;

@@ -11,6 +11,7 @@
 #include "runtime/code/code_registry.hpp"
 #include "runtime/launch/exclusion.hpp"
 #include "runtime/launch/understood.hpp"
+#include "runtime/launch/waiting.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
@@ -20,11 +21,12 @@ namespace sluice::runtime {
 // Not thread-safe.
 class LaunchReader {
  public:
-  LaunchReader(CodeRegistry& code, Buffers& buffers, dro::DependenceTracker& tracker,
+  LaunchReader(CodeRegistry& code, Buffers& buffers, LentTracker& tracker, const Waiting& waiting,
                Policy& policy, const Observers& observers, Exclusion exclusion)
       : code_(code),
         buffers_(buffers),
         tracker_(tracker),
+        waiting_(waiting),
         policy_(policy),
         observers_(observers),
         exclusion_(std::move(exclusion)) {}
@@ -34,10 +36,14 @@ class LaunchReader {
   Understood understand(const LaunchCall& call, dro::LaunchNumber number, int64_t called);
 
  private:
-  // find_bytes() is what the launch touches; null where reason_ says why that is not known.
+  // find_bytes() is what the launch touches; null where reason_ says why that is not known, and
+  // is_pending_ whether it may be later.
   BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
-  const CachedFootprint& footprint_of(Kernel& kernel);
+  // footprint_of() is null where the analysis has not answered yet.
+  const CachedFootprint* footprint_of(const Function& function, void* stream);
+  std::optional<analysis::Footprint> answer_of(const Function& function, void* stream);
+  std::nullptr_t later(const std::string& why);  // what is asked for is not there yet
   CachedFootprint add_footprint(const analysis::Footprint& footprint);
   bool bind(const Function& function, const analysis::KernelSignature& signature,
             const CachedFootprint& footprint);
@@ -46,7 +52,8 @@ class LaunchReader {
 
   CodeRegistry& code_;
   Buffers& buffers_;
-  dro::DependenceTracker& tracker_;
+  LentTracker& tracker_;
+  const Waiting waiting_;
   Policy& policy_;
   const Observers& observers_;
   Exclusion exclusion_;
@@ -58,6 +65,7 @@ class LaunchReader {
   BoundFootprint fresh_;  // of one that is not among the recent ones
   std::vector<BoundPointer> pointers_;
   std::string reason_;
+  bool is_pending_ = false;
   std::optional<analysis::Widening> widening_;  // where the analysis is why
 };
 

@@ -1,141 +1,189 @@
 #include "runtime/policy/policy.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace sluice::runtime {
 namespace {
 
 // Where nothing is compared: 125 ms to start, and then about what a plain launch of some kernel
-// takes, 0.8 ms; one step (50 ns) is what 16 threads take that each do some arithmetic.
-constexpr Policy::Following without_comparison{
-    .to_start = 2'500'000, .for_a_launch = 16'384, .threads_for_a_step = 16};
-// Nanoseconds of the analysis that count as one step: what the tracker's take.
+// takes; one step of the tracker (50 ns) is what 16 threads take that each do some arithmetic.
+constexpr int64_t uncompared_to_start = 125'000'000;
+constexpr int64_t uncompared_for_a_launch = 800'000;
+constexpr int64_t uncompared_threads_for_a_step = 16;
 constexpr int64_t nanoseconds_for_a_step = 50;
-// Shapes of a kernel that a program may ask about before the analysis counts as following: that
-// many it asks for at nearly every first launch, and the cache of analyses answers next time.
-constexpr size_t usual_shapes = 4;
 // A kernel that comes this many launches into a phase, or earlier, belongs to it; one that comes
 // later begins another: steps of an iteration have mostly few different kernels.
 constexpr uint64_t forming_launches = 64;
-// So is a launch with that many times the blocks of any before: what was measured of small ones
-// says nothing of it.
-constexpr uint64_t much_larger = 8;
-// Launches between two comparisons at most: some seconds of the shortest ones.
-constexpr uint64_t rarest_again = uint64_t{1} << 20U;
+// Grids are of one magnitude within a factor of eight: what was measured of small ones says nothing
+// of large ones.
+constexpr int bits_of_a_magnitude = 3;
+// Nanoseconds between two comparisons at most.
+constexpr int64_t rarest_again = 10'000'000'000;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+// median() is the pace that half of the work keeps, so that a short sample counts as what it is.
+double median(std::vector<Policy::Pace::Value> values) {
+  std::ranges::sort(values, {}, &Policy::Pace::Value::pace);
+  uint64_t all = 0;
+  for (const Policy::Pace::Value& value : values)
+    all += value.work;
+  uint64_t so_far = 0;
+  for (const Policy::Pace::Value& value : values) {
+    so_far += value.work;
+    if (2 * so_far >= all) return value.pace;
+  }
+  return 0;
+}
+
+double milliseconds(int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) * 1e-6;
 }
 
 }  // namespace
 
-const Policy::Following& Policy::following() const {
-  return config_ ? config_->following : without_comparison;
+int64_t Policy::part_of_time(double part) const {
+  return static_cast<int64_t>(part * static_cast<double>(now() - started_));
 }
 
-bool Policy::may_follow(Mark& kernel, KernelModel& model, uint64_t threads) const {
-  if (compares() && !kernel.has_paid) {
-    kernel.has_paid = !model.has_not_paid();
-    if (!*kernel.has_paid) spend(kernel, 2 * following().to_start);
+int64_t Policy::patience() const {
+  if (!compares()) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(0, config_->to_start + part_of_time(config_->part) + saved_ - spent_);
+}
+
+bool Policy::may_follow(Mark& kernel) const {
+  int64_t allowed = uncompared_to_start + kernel.earned;
+  if (compares()) {
+    allowed = config_->kernel_to_start + part_of_time(config_->kernel_part) +
+              std::max<int64_t>(0, saved_);
   }
-  if (kernel.spent <= following().to_start + kernel.earned) return true;
-  if (!compares()) return false;
-  if (std::exchange(kernel.has_paid, false) == true) model.note_not_paid();
-  earn(kernel, threads);
-  return false;
+  // Once given up it is followed again when half of what is allowed is left.
+  const bool may = kernel.spent <= (kernel.is_given_up ? allowed / 2 : allowed);
+  if (!may && !kernel.is_given_up) {
+    kernel.why_not = fmt::format(
+        "following {} of its launches cost {:.1f} ms{}", kernel.launches,
+        milliseconds(kernel.spent),
+        compares() ? fmt::format(", and tasks saved {:.1f} ms so far", milliseconds(saved_)) : "");
+  }
+  kernel.is_given_up = !may;
+  return may;
 }
 
-void Policy::earn(Mark& kernel, uint64_t threads) const {
-  kernel.earned += following().for_a_launch + threads / following().threads_for_a_step;
+bool Policy::is_quick(int64_t last) const {
+  return !compares() || (last >= 0 && last <= std::min(config_->quick, patience()));
 }
 
-std::optional<int64_t> Policy::began_asking(size_t known) const {
-  return compares() && known >= usual_shapes ? std::optional(now()) : std::nullopt;
+void Policy::Mark::followed(uint64_t threads) {
+  ++launches;
+  earned += uncompared_for_a_launch +
+            static_cast<int64_t>(threads) / uncompared_threads_for_a_step * nanoseconds_for_a_step;
 }
 
-void Policy::asked(Mark& kernel, std::optional<int64_t> began) const {
-  if (began) spend(kernel, static_cast<uint64_t>(now() - *began) / nanoseconds_for_a_step);
+int64_t nanoseconds_of_steps(uint64_t steps) {
+  return static_cast<int64_t>(steps) * nanoseconds_for_a_step;
 }
 
-bool Policy::is_aside(Mark& kernel, uint64_t blocks) {
+bool Policy::is_aside(Mark& kernel, uint64_t blocks, const Dim3& block) {
   const bool was_aside = way_ == Way::aside;
   way_.reset();
-  if (was_aside) way_ = next_way(kernel, blocks);
+  if (was_aside) way_ = next_way(kernel, blocks, block);
   return way_ == Way::aside;
 }
 
-Policy::Way Policy::way(Mark& kernel, uint64_t blocks) {
-  if (!way_) way_ = compares() ? next_way(kernel, blocks) : Way::tasks;
+Policy::Way Policy::way(Mark& kernel, uint64_t blocks, const Dim3& block) {
+  if (!way_) way_ = compares() ? next_way(kernel, blocks, block) : Way::tasks;
   return *way_;
 }
 
-void Policy::begin_phase() {
-  ++phase_;
-  phase_launches_ = 0;
-  again_ = config_->again_launches;
-  is_aside_ = false;
-  begin_round();
+const char* Policy::why_aside() const {
+  return phase_ == nullptr ? "" : phase_->why.c_str();
 }
 
-void Policy::begin_round() {
-  ++round_;
-  step_ = Step::gathering;
-  step_launches_ = 0;
-  tasks_ = plain_ = {};
+void Policy::begin_round(Phase& phase) const {
+  ++phase.round;
+  phase.step = Step::gathering;
+  phase.began = now();
+  phase.given = phase.given_samples = 0;
+  phase.tasks = phase.plain = {};
 }
 
-Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks) {
-  const bool is_new = kernel.phase != phase_ || phase_ == 0;
-  if (is_new || blocks > much_larger * kernel.most_blocks) {
-    if (phase_ == 0 || phase_launches_ > forming_launches) begin_phase();
-    if (kernel.phase != phase_) kernel.most_blocks = 0;
-    kernel.phase = phase_;
+Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block) {
+  const int grid = std::bit_width(blocks) / bits_of_a_magnitude;
+  for (const Mark::Size& size : kernel.sizes)
+    if (size.grid == grid && size.block == block) return *size.phase;
+  if (phase_ == nullptr || phase_->launches > forming_launches) {
+    phase_ = &phases_.emplace_back();
+    begin_round(*phase_);
   }
-  kernel.most_blocks = std::max(kernel.most_blocks, blocks);
-  ++phase_launches_;
-  ++step_launches_;
-  switch (step_) {
-    case Step::gathering:
-      if (phase_launches_ <= config_->first_launches || tasks_.values.size() < config_->samples)
-        break;
-      step_ = Step::probing;
-      step_launches_ = 1;
+  kernel.sizes.push_back({block, grid, phase_});
+  return *phase_;
+}
+
+Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
+  Phase& phase = phase_of(kernel, blocks, block);
+  phase_ = &phase;
+  ++phase.launches;
+  const auto enough = static_cast<size_t>(config_->samples);
+  switch (phase.step) {
+    case Step::gathering: {
+      const int64_t wanted =
+          phase.is_first ? std::max(config_->first, part_of_time(config_->first_part)) : 0;
+      if (phase.tasks.all < wanted || phase.tasks.values.size() < enough) break;
+      phase.step = Step::probing;
+      plain_sample_ = {};
       return Way::plain;
+    }
     case Step::probing:
-      if (step_launches_ <= uint64_t{config_->samples} * config_->sample_launches)
-        return Way::plain;
-      step_ = Step::awaiting;
+      if (phase.given_samples < config_->samples) return Way::plain;
+      phase.step = Step::awaiting;
       break;
     case Step::awaiting:
       break;
     case Step::decided:
-      if (step_launches_ <= again_) return is_aside_ ? Way::aside : Way::tasks;
-      again_ = std::min(2 * again_, rarest_again);
-      begin_round();
+      if (now() < phase.decided + phase.again) return phase.is_aside ? Way::aside : Way::tasks;
+      phase.again = std::min(2 * phase.again, rarest_again);
+      begin_round(phase);
       break;
   }
   return Way::tasks;
 }
 
 void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule::BlockCost* cost,
-                   int64_t called) const {
-  if (sample.launches == 0) sample = {.round = round_, .began = called != 0 ? called : now()};
-  ++sample.launches;
+                   int64_t called) {
   // Blocks of one kernel against those of another: as they were measured when that was first known.
-  if (kernel.block_weight == 0 && cost != nullptr) kernel.block_weight = cost->nanoseconds();
+  if (kernel.block_weight == 0 && cost != nullptr && cost->nanoseconds() != 0) {
+    kernel.block_weight = cost->nanoseconds();
+    if (phase_ != nullptr) {
+      begin_round(*phase_);
+      phase_->is_first = true;
+      phase_->plain_pace = 0;
+    }
+  }
+  if (sample.launches == 0) {
+    sample = {.phase = phase_,
+              .round = phase_ == nullptr ? 0 : phase_->round,
+              .began = called != 0 ? called : now()};
+  }
+  ++sample.launches;
   sample.work += blocks * std::max<uint64_t>(1, kernel.block_weight);
 }
 
+// A sample is full when it would take long enough as tasks.
 std::optional<Policy::Sample> Policy::count_plain(Mark& kernel, uint64_t blocks,
                                                   const schedule::BlockCost* cost, int64_t called) {
-  if (plain_sample_.round != round_) plain_sample_ = {};
+  if (plain_sample_.phase != phase_ || plain_sample_.round != phase_->round) plain_sample_ = {};
   count(plain_sample_, kernel, blocks, cost, called);
   // Leaving launches aside saves what following costs, where the device waits for the program.
   if (called != 0) plain_sample_.began += now() - called;
-  if (plain_sample_.launches < config_->sample_launches) return std::nullopt;
+  const double pace = phase_->tasks.values.empty() ? 0 : median(phase_->tasks.values);
+  // Whole nanoseconds: a pace is a quotient, and times the same work not quite what it was.
+  if (std::llround(static_cast<double>(plain_sample_.work) * pace) < config_->sample)
+    return std::nullopt;
+  ++phase_->given_samples;
   return std::exchange(plain_sample_, {});
 }
 
@@ -144,42 +192,65 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
   const int64_t now = clock_();
   const int64_t taken = std::max<int64_t>(1, now - std::max(sample.began, last_ended_));
   last_ended_ = now;
-  if (sample.round != round_) return std::nullopt;
-  if (step_ == Step::decided) {
-    if (way != Way::tasks || is_aside_) return std::nullopt;
+  if (sample.phase == nullptr) return std::nullopt;
+  Phase& phase = *sample.phase;
+  if (way == Way::tasks && phase.plain_pace > 0) {
+    saved_ += static_cast<int64_t>(phase.plain_pace * static_cast<double>(sample.work)) - taken;
+  }
+  if (sample.round != phase.round) return std::nullopt;
+  if (phase.step == Step::decided) {
+    if (way != Way::tasks || phase.is_aside) return std::nullopt;
     // A program may go on with the same kernels in another way, on many streams for instance.
-    add(tasks_, sample, taken);
+    add(phase.tasks, sample, taken, config_->sample);
     const bool is_known =
-        step_launches_ >= config_->slower_after && tasks_.values.size() >= config_->samples;
-    if (is_known && median(tasks_.values) > config_->slower * compared_.pace) begin_round();
+        now - phase.decided >= phase.again / 4 && phase.tasks.values.size() >= config_->samples;
+    if (is_known && median(phase.tasks.values) > config_->slower * phase.task_pace) {
+      begin_round(phase);
+    }
     return std::nullopt;
   }
-  add(way == Way::plain ? plain_ : tasks_, sample, taken);
-  if (step_ == Step::gathering || plain_.values.size() < config_->samples) return std::nullopt;
-  return compare();
+  if (way == Way::tasks) {
+    add(phase.tasks, sample, taken, config_->sample);
+  } else {
+    add(phase.plain, sample, taken, 0);  // full as it is, by what tasks would take
+  }
+  if (phase.step == Step::gathering || phase.plain.values.size() < config_->samples)
+    return std::nullopt;
+  return compare(phase);
 }
 
-void Policy::add(Pace& pace, const Sample& sample, int64_t nanoseconds) const {
-  pace.launches += sample.launches;
+void Policy::add(Pace& pace, const Sample& sample, int64_t nanoseconds, int64_t wanted) const {
   pace.work += sample.work;
   pace.nanoseconds += nanoseconds;
-  if (pace.launches < config_->sample_launches || pace.work == 0) return;
-  pace.values.push_back(static_cast<double>(pace.nanoseconds) / static_cast<double>(pace.work));
+  pace.all += nanoseconds;
+  if (pace.nanoseconds < wanted || pace.work == 0) return;
+  pace.values.push_back(
+      {static_cast<double>(pace.nanoseconds) / static_cast<double>(pace.work), pace.work});
   if (pace.values.size() > config_->samples) pace.values.erase(pace.values.begin());
-  pace.launches = pace.work = 0;
+  pace.work = 0;
   pace.nanoseconds = 0;
 }
 
-std::optional<Policy::Verdict> Policy::compare() {
-  compared_.pace = median(tasks_.values);
-  const double speed = compared_.pace / std::max(median(plain_.values), 1e-9);
-  compared_.plain_speed = speed;
-  const bool before = std::exchange(is_aside_, speed > config_->worth);
-  step_ = Step::decided;
-  step_launches_ = 0;
-  tasks_ = {};
-  if (is_aside_ == before) return std::nullopt;
-  return Verdict{is_aside_, speed};
+std::optional<Policy::Verdict> Policy::compare(Phase& phase) {
+  phase.task_pace = median(phase.tasks.values);
+  phase.plain_pace = std::max(median(phase.plain.values), 1e-9);
+  const double speed = phase.task_pace / phase.plain_pace;
+  plain_speed_ = speed;
+  const bool before = std::exchange(phase.is_aside, speed > config_->worth);
+  phase.step = Step::decided;
+  phase.decided = now();
+  if (phase.is_first || phase.is_aside != before) {
+    phase.again =
+        std::min(config_->again * std::max(config_->sample, phase.plain.all), rarest_again);
+  }
+  phase.is_first = false;
+  phase.why = fmt::format(
+      "in this phase of the program plain launches were measured to be faster: {:.2f} x as fast as "
+      "tasks, by {:.1f} and {:.1f} ms of both",
+      speed, milliseconds(phase.plain.all), milliseconds(phase.tasks.all));
+  phase.tasks = {};
+  if (phase.is_aside == before) return std::nullopt;
+  return Verdict{phase.is_aside, speed};
 }
 
 }  // namespace sluice::runtime

@@ -2,52 +2,60 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "runtime/code/kernel_model.hpp"
+#include "base/dim3.hpp"
 #include "schedule/block_cost.hpp"
 
 namespace sluice::runtime {
 
-// Policy answers for each launch whether Sluice pays. Two things speak against it. Following a
-// kernel's launches may cost more than they allow: where they are new each time, the kernel's
-// account runs dry. And plain launches may be faster than tasks: in a phase (a stretch of launches
-// of the same few kernels, none of which has suddenly become much larger) some launches go to the
-// device as they are when enough have run as tasks; where those were faster, Sluice leaves the rest
-// of the phase aside. Both ways are measured again from time to time, ever more rarely, and where
-// tasks have become much slower than when they were compared. Times come from the clock that it is
-// given; what it decides depends on them and on its calls alone. Not thread-safe.
+// Policy answers for each launch whether Sluice pays, by times alone. It keeps three things.
+//
+// An account of what Sluice has cost the program's threads, against what tasks have saved: it never
+// lets them wait for more than a fixed start and a small part of the program's time so far. The
+// same of each kernel, for what finding dependences of launches that are new costs any thread.
+//
+// For each phase (launches of the same few kernels, with blocks and grids of about the same size)
+// how long its work takes as tasks, and as plain launches. Where plain ones are faster, Sluice
+// leaves the phase aside. A phase that comes again is known; both ways are measured again from time
+// to time, ever more rarely, and where tasks have become much slower than when they were compared.
+//
+// And whether the program waits for each launch, which leaves nothing to gain.
+//
+// Times come from the clock that it is given; what it decides depends on them and on its calls
+// alone. Not thread-safe.
 class Policy {
  public:
   using Clock = int64_t (*)();  // nanoseconds since any moment
 
-  // Following is what following launches that were not seen before may cost a kernel, in steps of
-  // some 50 ns (the tracker's, which are the same in every run): so much from the start, so much
-  // for each launch, and one step for so many of its threads.
-  struct Following {
-    uint64_t to_start = 0;
-    uint64_t for_a_launch = 0;
-    uint64_t threads_for_a_step = 0;
-  };
-
   struct Config {
-    // Launches of a phase before anything is compared: most phases of short programs have fewer.
-    uint64_t first_launches = 512;
-    // Launches of a measurement, at least: more than one window of a program that often waits.
-    uint32_t sample_launches = 16;
-    // Measurements of each way, whose medians are compared: two of them may be disturbed.
-    uint32_t samples = 5;
-    // Launches until the next comparison, and then twice as many: its 80 plain launches are 1 %.
-    uint64_t again_launches = 8192;
+    // What may be spent for nothing: so many nanoseconds, and a part of the program's time so far.
+    int64_t to_start = 8'000'000;
+    double part = 0.02;
+    // The same of new launches of one kernel, on any thread: most of that is done beside the
+    // program's threads.
+    int64_t kernel_to_start = 25'000'000;
+    double kernel_part = 0.05;
+    // Launches whose dependences are found in so many nanoseconds need no other thread.
+    int64_t quick = 300'000;
+    // Tasks of a phase before it is compared: nanoseconds, or a part of the program's time so far.
+    int64_t first = 5'000'000;
+    double first_part = 0.03;
+    // Nanoseconds of a measurement, and measurements of each way, whose medians are compared.
+    int64_t sample = 700'000;
+    uint32_t samples = 4;
+    // How many times as long as a comparison took until the next one, and then twice as long.
+    int64_t again = 50;
     // By what factor plain launches must be faster: less is noise on a machine that others share.
     double worth = 1.05;
-    // By what factor tasks must have become slower, this many launches after a comparison, for
-    // another one: less changes with a program's data from one moment to the next.
+    // By what factor tasks must have become slower for another comparison.
     double slower = 1.5;
-    uint64_t slower_after = 2048;
-    // 20 ms to start; then some hundredths of the time that launches take on their own.
-    Following following{.to_start = 400'000, .for_a_launch = 64, .threads_for_a_step = 4096};
+    // Launches that the program waited for, one by one, before it is taken to wait for all.
+    uint32_t alone = 8;
   };
 
   enum class Way {
@@ -57,23 +65,58 @@ class Policy {
   };
 
   // Why a launch is not followed, for the journal.
-  static constexpr const char* why_aside =
-      "in this phase of the program plain launches were measured to be faster";
-  static constexpr const char* why_not_followed =
-      "its dependences are new at nearly every launch, so finding them costs more than it gains";
+  static constexpr const char* why_alone = "the program waits for each of its launches";
 
+  struct Phase;
   // Mark is what the policy keeps of a kernel.
   struct Mark {
-    uint64_t phase = 0;
-    uint64_t most_blocks = 0;   // of its launches in that phase
+    struct Size {
+      Dim3 block;
+      int grid = 0;  // its magnitude
+      Phase* phase = nullptr;
+    };
+    std::vector<Size> sizes;
     uint64_t block_weight = 0;  // of one block in Sample::work, fixed when first known
-    uint64_t spent = 0;         // steps
-    uint64_t earned = 0;
-    std::optional<bool> has_paid;  // to follow, at this start and earlier ones
+    uint64_t launches = 0;      // that were followed
+    int64_t spent = 0;          // nanoseconds, on new launches
+    int64_t earned = 0;         // where nothing is compared
+    int64_t newest = -1;        // what the last new one took
+    bool is_given_up = false;
+    std::string why_not;  // then
+
+    // followed() is told of a launch that was followed, spend() what that has cost, if it was new,
+    // charge() what else was spent on them.
+    void followed(uint64_t threads);
+    void spend(int64_t nanoseconds) {
+      spent += nanoseconds;
+      newest = nanoseconds;
+    }
+    void charge(int64_t nanoseconds) { spent += nanoseconds; }
+  };
+
+  // Habit is how the program waits for its launches. launched() and flushed() are told of all
+  // launches, and of calls that may wait for them; is_alone() is whether the program is likely to
+  // wait for the next launch before it makes another.
+  class Habit {
+   public:
+    explicit Habit(uint32_t alone) : enough_(alone) {}
+    bool is_alone() const { return unwaited_ == 0 && alone_ >= enough_; }
+    void launched() {
+      if (++unwaited_ > 1) alone_ = 0;
+    }
+    void flushed() {
+      if (std::exchange(unwaited_, 0) == 1 && alone_ < enough_) ++alone_;
+    }
+
+   private:
+    uint32_t enough_;
+    uint32_t unwaited_ = 0;  // launches since the last call that may wait
+    uint32_t alone_ = 0;
   };
 
   // Sample is some launches of one round that went the same way, one after the other.
   struct Sample {
+    Phase* phase = nullptr;
     uint64_t round = 0;
     uint64_t launches = 0;
     uint64_t work = 0;  // blocks by their weights
@@ -87,79 +130,101 @@ class Policy {
   };
 
   // Without a Config launches always go as tasks, and following them may cost seconds: only what
-  // would take longer than the program's patience is given up.
-  Policy(const std::optional<Config>& config, Clock clock) : config_(config), clock_(clock) {}
+  // would take longer than the program's patience is given up, by steps that are counted.
+  Policy(const std::optional<Config>& config, Clock clock)
+      : config_(config),
+        clock_(clock),
+        started_(clock()),
+        habit_(config ? config->alone : UINT32_MAX) {}
 
   bool compares() const { return config_.has_value(); }
   int64_t now() const { return clock_(); }
 
-  // may_follow() is whether following the kernel has not cost more than its launches allow. The
-  // model keeps from start to start that it has; a launch that is not followed earns all the same,
-  // so that the kernel is followed again in time.
-  bool may_follow(Mark& kernel, KernelModel& model, uint64_t threads) const;
-  // spend() and earn() are told of a launch that was followed; began_asking() and asked() stand
-  // before and after the analysis is asked for a footprint, where `known` shapes were asked before.
-  static void spend(Mark& kernel, uint64_t steps) { kernel.spent += steps; }
-  void earn(Mark& kernel, uint64_t threads) const;
-  std::optional<int64_t> began_asking(size_t known) const;
-  void asked(Mark& kernel, std::optional<int64_t> began) const;
+  // patience() is how many nanoseconds a thread of the program may wait for Sluice now, wait() that
+  // it has waited.
+  int64_t patience() const;
+  void wait(int64_t nanoseconds) { spent_ += nanoseconds; }
+
+  // may_follow() is whether new launches of the kernel may be followed; where not, mark.why_not
+  // says what they have cost. is_quick() is whether what took so long the last time is likely to be
+  // over soon; negative: nobody knows.
+  bool may_follow(Mark& kernel) const;
+  bool is_quick(int64_t last) const;
+
+  Habit& habit() { return habit_; }
 
   // A launch of so many blocks, in program order: is_aside() before it is read, and where it was
   // understood way(). Only what is understood counts in a phase that is not left aside.
-  bool is_aside(Mark& kernel, uint64_t blocks);
-  Way way(Mark& kernel, uint64_t blocks);
+  bool is_aside(Mark& kernel, uint64_t blocks, const Dim3& block = {});
+  Way way(Mark& kernel, uint64_t blocks, const Dim3& block = {});
+  // why_aside() says of the last launch what was measured.
+  const char* why_aside() const;
 
   // count() adds a launch to a sample and begins it where it is empty. `called` is when the program
   // made the launch; 0: now. `cost` (may be null) is what its blocks were measured to take.
   void count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule::BlockCost* cost,
-             int64_t called) const;
+             int64_t called);
   // count_plain() counts a launch that is about to be given plainly; the sample when it is full.
   std::optional<Sample> count_plain(Mark& kernel, uint64_t blocks, const schedule::BlockCost* cost,
                                     int64_t called);
   // ended() says that the device has just ended all launches of a sample.
   std::optional<Verdict> ended(Way way, const Sample& sample);
   // plain_speed() is how many times as fast plain launches were at the last comparison, if any.
-  std::optional<double> plain_speed() const { return compared_.plain_speed; }
+  std::optional<double> plain_speed() const { return plain_speed_; }
+
+  enum class Step { gathering, probing, awaiting, decided };
+  // Pace collects samples until they have taken long enough, and keeps the latest.
+  struct Pace {
+    uint64_t work = 0;  // of samples that are too short each
+    int64_t nanoseconds = 0;
+    int64_t all = 0;  // nanoseconds of all
+    struct Value {
+      double pace = 0;  // nanoseconds for a unit of work
+      uint64_t work = 0;
+    };
+    std::vector<Value> values;
+  };
+  struct Phase {
+    uint64_t launches = 0;
+    uint64_t round = 0;
+    Step step = Step::gathering;
+    int64_t began = 0;   // the round
+    uint64_t given = 0;  // work, plainly
+    uint32_t given_samples = 0;
+    bool is_first = true;   // nothing was compared yet
+    bool is_aside = false;  // the last comparison's answer
+    int64_t decided = 0;    // when
+    int64_t again = 0;      // nanoseconds from then to the next
+    double task_pace = 0;   // as compared
+    double plain_pace = 0;
+    Pace tasks;
+    Pace plain;
+    std::string why;  // it is left aside
+  };
 
  private:
-  enum class Step { gathering, probing, awaiting, decided };
-
-  // Pace collects samples until there are enough launches in them, and keeps the latest.
-  struct Pace {
-    uint64_t launches = 0;  // of samples that are too small each
-    uint64_t work = 0;
-    int64_t nanoseconds = 0;
-    std::vector<double> values;  // nanoseconds for a unit of work
-  };
-
-  // Compared is what the last comparison found.
-  struct Compared {
-    double pace = 0;  // of tasks
-    std::optional<double> plain_speed;
-  };
-
-  const Following& following() const;
-  Way next_way(Mark& kernel, uint64_t blocks);
-  void begin_phase();
-  void begin_round();
-  void add(Pace& pace, const Sample& sample, int64_t nanoseconds) const;
-  std::optional<Verdict> compare();
+  int64_t part_of_time(double part) const;
+  Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
+  Way next_way(Mark& kernel, uint64_t blocks, const Dim3& block);
+  void begin_round(Phase& phase) const;
+  void add(Pace& pace, const Sample& sample, int64_t nanoseconds, int64_t wanted) const;
+  std::optional<Verdict> compare(Phase& phase);
 
   std::optional<Config> config_;
   Clock clock_;
-  uint64_t phase_ = 0;
-  uint64_t round_ = 0;
-  Step step_ = Step::gathering;
-  std::optional<Way> way_;  // of the last launch; nothing where it was not understood
-  bool is_aside_ = false;   // the last comparison's answer
-  uint64_t phase_launches_ = 0;
-  uint64_t step_launches_ = 0;
-  uint64_t again_ = 0;
-  Pace tasks_;
-  Pace plain_;
-  Compared compared_;
+  int64_t started_;
+  int64_t spent_ = 0;  // nanoseconds of the program's threads
+  int64_t saved_ = 0;
+  std::deque<Phase> phases_;
+  Phase* phase_ = nullptr;  // of the last launch
+  std::optional<Way> way_;  // likewise; nothing where it was not understood
+  std::optional<double> plain_speed_;
   Sample plain_sample_;
   int64_t last_ended_ = 0;  // when the device ended the sample before
+  Habit habit_;
 };
+
+// nanoseconds_of_steps() is what steps of the tracker take.
+int64_t nanoseconds_of_steps(uint64_t steps);
 
 }  // namespace sluice::runtime

@@ -1,21 +1,15 @@
 // What the shim tells of its callers and of calls that move bytes, where races are checked.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "runtime/faults/call_site.hpp"
 
 namespace sluice::runtime {
 
 // VectorClock holds, for each stream by its number, how many of its actions came before.
 using VectorClock = std::vector<uint64_t>;
-
-// CallSite is where the program made a call: return addresses, the innermost first.
-struct CallSite {
-  std::array<void*, 16> callers{};
-  size_t depth = 0;
-};
 
 // CopyCall is a copy (`from` is 0 where the source is no device memory) or a memset.
 struct CopyCall {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/demangle.hpp"
-#include "base/log.hpp"
 #include "relation/isl_relation.hpp"
 
 namespace sluice::runtime {
@@ -19,7 +18,7 @@ constexpr size_t most_answers = 1 << 16;
 
 }  // namespace
 
-RaceCheck::RaceCheck() = default;
+RaceCheck::RaceCheck(FaultReport& report) : report_(report) {}
 RaceCheck::~RaceCheck() = default;
 
 RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
@@ -58,7 +57,6 @@ void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& fo
 void RaceCheck::launch(void* stream, const Action& action, dro::FootprintId footprint,
                        std::span<const AccessedBytes> pointers,
                        std::span<const dro::BoundArgument> bound) {
-  ++launches_;
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);
   std::vector<Record> records;
@@ -74,7 +72,7 @@ void RaceCheck::launch(void* stream, const Action& action, dro::FootprintId foot
 }
 
 void RaceCheck::copy(void* stream, const Action& action, std::span<const CopyRange> ranges) {
-  ++copies_;
+  report_.copied();
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);
   for (const CopyRange& range : ranges) {
@@ -95,7 +93,7 @@ void RaceCheck::meet(const Record& record) {
       continue;
     }
     if ((!record.writes && !other.writes) || clocks_.is_ordered(other.time)) continue;
-    if (const auto common = common_bytes(other, record)) report(other, record, *common);
+    if (const auto common = common_bytes(other, record)) tell(other, record, *common);
   }
   if (same != nullptr) {
     *same = record;
@@ -138,57 +136,36 @@ std::optional<RaceCheck::Common> RaceCheck::common_hull(const isl::set& a, const
   return Common{range, false};
 }
 
-namespace {
-
-std::string action_text(const Action& action, size_t stream) {
-  std::string text = short_name(action.name);
-  if (action.number != 0) {
-    text +=
-        fmt::format(" #{} (grid {}x{}x{}, block {}x{}x{})", action.number, action.grid.x,
-                    action.grid.y, action.grid.z, action.block.x, action.block.y, action.block.z);
-  }
-  if (!action.arguments.empty()) text += fmt::format(" with {}", action.arguments);
-  text += stream == 0 ? " on the default stream" : fmt::format(" on stream {}", stream);
-  const std::string site = site_text(action.site, action.name);
-  return site.empty() ? text : text + ", called from " + site + ",";
-}
-
-}  // namespace
-
-void RaceCheck::report(const Record& earlier, const Record& later, const Common& common) {
+void RaceCheck::tell(const Record& earlier, const Record& later, const Common& common) {
   const uint64_t times = ++pairs_[{earlier.action->name, later.action->name}];
   if (times > 1) return;
   const auto deed = [](const Record& record) {
+    const size_t stream = record.time.stream;
+    const std::string where =
+        stream == 0 ? " on the default stream" : fmt::format(" on stream {}", stream);
     const std::string verb = record.certain ? (record.writes ? "writes" : "reads")
                                             : (record.writes ? "may write" : "may read");
+    const std::string text = action_text(*record.action, where) + " " + verb;
     return record.where.argument < 0
-               ? verb
-               : fmt::format("{} through argument {}", verb, record.where.argument);
+               ? text
+               : fmt::format("{} through argument {}", text, record.where.argument);
   };
   const int64_t last = std::min(common.range.end, int64_t(later.where.bytes)) - 1;
-  log::error("{}: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:",
-             earlier.certain && later.certain && common.is_known ? "race" : "possible race",
-             common.range.begin, last, later.where.buffer, later.where.bytes);
-  log::error("  {} {}", action_text(*earlier.action, earlier.time.stream), deed(earlier));
-  log::error("  {} {}", action_text(*later.action, later.time.stream), deed(later));
-}
-
-void RaceCheck::unchecked(const std::string& /*kernel*/, const std::string& reason) {
-  ++unchecked_[reason];
+  Fault fault{.kind = "races", .rule = "race-between-streams"};
+  fault.is_certain = earlier.certain && later.certain && common.is_known;
+  fault.kernel =
+      fmt::format("{}, {}", short_name(earlier.action->name), short_name(later.action->name));
+  fault.message =
+      fmt::format("{}: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:",
+                  fault.is_certain ? "race" : "possible race", common.range.begin, last,
+                  later.where.buffer, later.where.bytes);
+  fault.details = {deed(earlier), deed(later)};
+  fault.site = site_text(later.action->site, later.action->name);
+  report_.add(fault);
 }
 
 void RaceCheck::buffer_destroyed(dro::BufferId buffer) {
   records_.erase(buffer);
-}
-
-void RaceCheck::finished(dro::JournalWriter* /*journal*/) {
-  for (const auto& [reason, count] : unchecked_) {
-    log::error("{} launches not checked: {}", count, reason);
-  }
-  log::error("checked {} launches and {} copies: {}", launches_, copies_,
-             pairs_.empty() ? std::string("no race found")
-                            : fmt::format("{} {} without an order", pairs_.size(),
-                                          pairs_.size() == 1 ? "pair" : "pairs"));
 }
 
 }  // namespace sluice::runtime

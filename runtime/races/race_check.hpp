@@ -2,7 +2,6 @@
 // nothing orders.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,19 +18,12 @@
 #include "dro/types.hpp"
 #include "relation/isl_context.hpp"
 #include "runtime/check/observer.hpp"
+#include "runtime/faults/action.hpp"
+#include "runtime/faults/fault_report.hpp"
 #include "runtime/races/ordering.hpp"
 #include "runtime/races/stream_clocks.hpp"
 
 namespace sluice::runtime {
-
-// Action is a launch or a copy as a report tells of it.
-struct Action {
-  std::string name;     // the kernel as the driver knows it, or the driver's function
-  uint64_t number = 0;  // of the launch; 0 for a copy
-  Dim3 grid, block;
-  std::string arguments;  // "buffer 1, buffer 2 + 256"
-  CallSite site;
-};
 
 // AccessedBytes is one way in which an action touches a buffer.
 struct AccessedBytes {
@@ -40,10 +32,10 @@ struct AccessedBytes {
   int64_t argument = -1;  // the pointer's place among the kernel's parameters; -1: none
 };
 
-// RaceCheck. Not thread-safe. Every race is logged once for each pair of kernels.
+// RaceCheck. Not thread-safe. Every race is told once for each pair of kernels.
 class RaceCheck : public Observer {
  public:
-  RaceCheck();
+  explicit RaceCheck(FaultReport& report);
   ~RaceCheck() override;
 
   StreamClocks& clocks() { return clocks_; }
@@ -64,12 +56,9 @@ class RaceCheck : public Observer {
   };
   void copy(void* stream, const Action& action, std::span<const CopyRange> ranges);
 
-  void unchecked(const std::string& kernel, const std::string& reason) override;
   void buffer_destroyed(dro::BufferId buffer) override;
 
   uint64_t races() const { return pairs_.size(); }
-  // finished() logs what was checked and found.
-  void finished(dro::JournalWriter* journal) override;
 
  private:
   using SetId = size_t;
@@ -103,8 +92,9 @@ class RaceCheck : public Observer {
   };
   std::optional<Common> common_bytes(const Record& a, const Record& b);
   std::optional<Common> common_hull(const isl::set& a, const isl::set& b, int64_t shift);
-  void report(const Record& earlier, const Record& later, const Common& common);
+  void tell(const Record& earlier, const Record& later, const Common& common);
 
+  FaultReport& report_;
   StreamClocks clocks_;
   IslContext context_;
   std::vector<isl::set> sets_;
@@ -113,13 +103,6 @@ class RaceCheck : public Observer {
   std::map<dro::BufferId, std::vector<Record>> records_;
   std::map<std::tuple<SetId, SetId, int64_t>, std::optional<Common>> common_;
   std::map<std::pair<std::string, std::string>, uint64_t> pairs_;  // reported, with how often
-  std::map<std::string, uint64_t> unchecked_;                      // launches by reason
-  uint64_t launches_ = 0;
-  uint64_t copies_ = 0;
 };
-
-// site_text() is "main in two_streams", or "two_streams+0x1234" where the function's name is not
-// known. Frames of CUDA's own libraries and of the stub of `kernel` are left out.
-std::string site_text(const CallSite& site, const std::string& kernel);
 
 }  // namespace sluice::runtime

@@ -4,26 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "runtime/code/kernel.hpp"
 
 namespace sluice::runtime {
-namespace {
-
-int64_t argument_number(const analysis::KernelSignature& signature,
-                        const analysis::ParameterSlot& pointer) {
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    const analysis::ParameterSlot& parameter = signature.parameters[i];
-    if (pointer.offset >= parameter.offset && pointer.offset < parameter.offset + parameter.size) {
-      return int64_t(i);
-    }
-  }
-  return -1;
-}
-
-}  // namespace
-
 void RaceObserver::copied(const CopyCall& call) {
   gate_.enter_open([&] {
     std::vector<RaceCheck::CopyRange> ranges;
@@ -43,6 +26,16 @@ void RaceObserver::copied(const CopyCall& call) {
   });
 }
 
+void RaceObserver::perhaps_written(uint64_t address, uint64_t bytes) {
+  gate_.enter_open([&] {
+    const std::optional<Allocation> found = buffers_.find(address);
+    if (!found) return;
+    const uint64_t begin = address - found->address;
+    const uint64_t end = begin + std::min(bytes, found->bytes - begin);
+    launches_.written(found->buffer, {int64_t(begin), int64_t(end)});
+  });
+}
+
 std::shared_ptr<const VectorClock> RaceObserver::host_function_queued(void* stream) {
   std::shared_ptr<const VectorClock> moment;
   gate_.enter_open(
@@ -56,30 +49,16 @@ void RaceObserver::host_function_began(const std::shared_ptr<const VectorClock>&
   });
 }
 
-uint64_t RaceObserver::found() const {
-  const Gate::Lock lock = gate_.lock();
-  return races();
-}
-
 void RaceObserver::launched(const Known& launch) {
-  const LaunchCall& call = *launch.kernel.call;
-  const Kernel& kernel = *launch.kernel.function->kernel;
-  Action action{kernel.name, launch.number, call.grid, call.block, {}, {}};
-  if (call.site != nullptr) action.site = *call.site;
   std::vector<AccessedBytes> accessed;
-  const analysis::KernelSignature& signature = kernel.model->signature();
+  const analysis::KernelSignature& signature = launch.kernel.function->kernel->model->signature();
   for (size_t i = 0; i < launch.bound->arguments.size(); ++i) {
-    const dro::BoundArgument& argument = launch.bound->arguments[i];
     const BoundPointer& pointer = launch.kernel.pointers[i];
-    const int64_t place = argument_number(signature, signature.pointers[i]);
-    accessed.push_back({argument.buffer, pointer.end - pointer.begin, place});
-    if (argument.buffer == 0) continue;
-    action.arguments += fmt::format("{}{}: buffer {}", action.arguments.empty() ? "" : ", ", place,
-                                    argument.buffer);
-    if (argument.offset != 0) action.arguments += fmt::format(" + {}", argument.offset);
+    accessed.push_back({launch.bound->arguments[i].buffer, pointer.end - pointer.begin,
+                        argument_number(signature, signature.pointers[i])});
   }
-  RaceCheck::launch(call.stream, action, launch.bound->footprint->id, accessed,
-                    launch.bound->arguments);
+  RaceCheck::launch(launch.kernel.call->stream, action_of(launch), launch.bound->footprint->id,
+                    accessed, launch.bound->arguments);
 }
 
 }  // namespace sluice::runtime

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/code/buffers.hpp"
+#include "runtime/faults/launch_faults.hpp"
 #include "runtime/gate.hpp"
 #include "runtime/races/ordering.hpp"
 #include "runtime/races/race_check.hpp"
@@ -15,7 +16,8 @@ namespace sluice::runtime {
 // RaceObserver. What the shim calls is thread-safe: it takes the runtime's lock.
 class RaceObserver final : public RaceCheck {
  public:
-  RaceObserver(Gate& gate, const Buffers& buffers) : gate_(gate), buffers_(buffers) {}
+  RaceObserver(Gate& gate, const Buffers& buffers, FaultReport& report, LaunchFaults& launches)
+      : RaceCheck(report), gate_(gate), buffers_(buffers), launches_(launches) {}
 
   // For the shim: tell() is a call that orders streams, events and the host, as the clocks take it:
   // tell(&StreamClocks::event_done, event). copied() is a copy or memset with the stream that it
@@ -25,18 +27,24 @@ class RaceObserver final : public RaceCheck {
     gate_.enter_open([&] { (clocks().*what)(given...); });
   }
   void copied(const CopyCall& call);
+  // perhaps_written() is a call that writes at most these bytes, called_unknown() one that may
+  // write whatever the device can reach: so nobody asks later what nothing has written.
+  void perhaps_written(uint64_t address, uint64_t bytes);
+  void called_unknown() {
+    gate_.enter_open([&] { anything_written(); });
+  }
   // host_function_queued() returns what host_function_began() takes when the function runs.
   std::shared_ptr<const VectorClock> host_function_queued(void* stream);
   void host_function_began(const std::shared_ptr<const VectorClock>& moment);
-  // found() counts the pairs of kernels for which a race was found.
-  uint64_t found() const;
 
   // For the runtime, under its lock.
+  void anything_written() { launches_.anything_written(); }
   void launched(const Known& launch) override;
 
  private:
   Gate& gate_;
   const Buffers& buffers_;
+  LaunchFaults& launches_;
 };
 
 }  // namespace sluice::runtime

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct HeldStream {
   LaunchWindow::Room room;  // what the larger of its last two windows took
   LaunchWindow::Room last_room;
   size_t outstanding = 0;  // windows given to the device that have not ended
+  // Launches in them. Each thread's own default stream, of which all have one handle, has its own.
+  std::shared_ptr<size_t> launches = std::make_shared<size_t>(0);
 };
 
 // HeldStreams finds streams by their handles. A HeldStream stays where it is. Not thread-safe.

@@ -27,6 +27,10 @@ void PlannedWindow::plan(schedule::Planner& planner) {
     dependences = dependences.subspan(launch.dependence_count);
     touched = touched.subspan(launch.touched_count);
   }
+  tables.milestones.reserve(held.events().size());
+  for (HeldEvent& event : held.events()) {
+    tables.milestones.push_back({event.launches, [&event] { event.promise = nullptr; }});
+  }
   tables.plan = planner.plan(asked);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/stream/stream_windows.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "base/log.hpp"
@@ -18,18 +19,27 @@ bool is_default_stream(const void* stream) {
   return stream <= per_thread_stream;
 }
 
+// are_ordered() is whether the device may order the work of two streams unasked.
+bool are_ordered(const void* stream, const void* other) {
+  return is_default_stream(stream) || is_default_stream(other);
+}
+
+// outstanding_in() counts the launches with the device of what a handle stands for in this thread.
+const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream, const void* handle) {
+  if (handle != per_thread_stream) return stream.launches;
+  static thread_local const auto of_this_thread = std::make_shared<size_t>(0);
+  return of_this_thread;
+}
+
 }  // namespace
 
 // Launches that waited for room go on when half of those outstanding have ended: a thread that is
 // woken at each window's end takes the processor each time from the thread that is about to run the
 // next one. What is left lasts until a thread that finds all processors busy gets one.
-bool StreamWindows::has_room() const {
-  return outstanding_.launches <= limits_.outstanding / 2;
-}
-
-void StreamWindows::wait_for_room(Gate::Lock& lock) {
-  if (outstanding_.launches >= limits_.outstanding)
-    room_made_.wait(lock, [&] { return has_room(); });
+void StreamWindows::wait_for_room(Gate::Lock& lock, void* handle) {
+  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(handle), handle);
+  if (*outstanding >= limits_.outstanding)
+    room_made_.wait(lock, [&] { return has_room(*outstanding); });
 }
 
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
@@ -58,7 +68,8 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
     // ordered the streams.
     for (const dro::Dependence& dependence : on) {
       if (window.holds(dependence.master))
-        window.depend_on(dependence.master, follower_.tracker().edge_table(dependence.dro->edges));
+        window.depend_on(dependence.master,
+                         follower_.tracker().get().edge_table(dependence.dro->edges));
     }
     // Only what follows work of its own stream is held back: that work must end first in any case,
     // and its end submits the window. Behind another stream's work a launch could wait for ever. So
@@ -82,14 +93,16 @@ int StreamWindows::submit(HeldStream& stream) {
   const size_t launches = window->held.size();
   const LaunchWindow::Room room = window->held.room();
   stream.room = LaunchWindow::larger(room, std::exchange(stream.last_room, room));
+  const std::shared_ptr<size_t> outstanding = outstanding_in(stream, window->held.stream());
   ++stream.outstanding;
-  ++outstanding_.windows;
-  outstanding_.launches += launches;
+  ++outstanding_;
+  *outstanding += launches;
   int result = out_of_memory;
   try {
-    result = runner_.submit(window, [this, window = window.get(), &stream, sample = stream.sample](
-                                        bool failed, const megakernel::TaskTimes* times) {
-      forget(stream, window->held.size());
+    result = runner_.submit(window, [this, window = window.get(), &stream, outstanding,
+                                     sample = stream.sample](bool failed,
+                                                             const megakernel::TaskTimes* times) {
+      forget(stream, *outstanding, window->held.size());
       ++ended_.windows;
       ended_.launches += window->held.size();
       if (failed) {
@@ -106,7 +119,7 @@ int StreamWindows::submit(HeldStream& stream) {
     gate_.fail();
   }
   if (result == 0) return 0;
-  forget(stream, launches);
+  forget(stream, *outstanding, launches);
   // Where the device has failed it refuses launches as well, and the program is told that.
   if (const int plainly = launch_plainly(window->held, device_)) return plainly;
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
@@ -114,12 +127,12 @@ int StreamWindows::submit(HeldStream& stream) {
   return 0;
 }
 
-void StreamWindows::forget(HeldStream& stream, size_t launches) {
+void StreamWindows::forget(HeldStream& stream, size_t& outstanding, size_t launches) {
   --stream.outstanding;
-  --outstanding_.windows;
-  outstanding_.launches -= launches;
+  --outstanding_;
+  outstanding -= launches;
   window_ended_.notify_all();
-  if (has_room()) room_made_.notify_all();
+  if (has_room(outstanding)) room_made_.notify_all();
 }
 
 void StreamWindows::ended(HeldStream& stream, Policy::Way way, const Policy::Sample& sample) {
@@ -131,19 +144,19 @@ void StreamWindows::ended(HeldStream& stream, Policy::Way way, const Policy::Sam
 void StreamWindows::when_done(void* handle, const Policy::Sample& sample) {
   HeldStream& stream = held_.find(handle);
   ++stream.outstanding;  // as a window of no launches
-  ++outstanding_.windows;
+  ++outstanding_;
   int result = out_of_memory;
   try {
     result = device_.enqueue(handle, [this, sample, &stream] {
       gate_.enter([&](Gate::Lock&) {
-        forget(stream, 0);
+        forget(stream, *stream.launches, 0);
         this->ended(stream, Policy::Way::plain, sample);
       });
     });
   } catch (const std::bad_alloc&) {
     // The launches count for nothing.
   }
-  if (result != 0) forget(stream, 0);
+  if (result != 0) forget(stream, *stream.launches, 0);
 }
 
 // An error is kept for the next launch: those it belongs to have returned to the program.
@@ -161,23 +174,60 @@ void StreamWindows::close() {
 // master of it.
 void StreamWindows::close_related(const HeldStream& stream, const LaunchCall& call,
                                   Dependences on) {
-  const auto is_related = [&](const HeldStream* other) {
-    return other != &stream &&
-           (is_default_stream(call.stream) || is_default_stream(other->window.stream()) ||
-            std::ranges::any_of(on, [&](const dro::Dependence& found) {
-              return other->window.holds(found.master);
-            }));
-  };
+  close_those([&](const HeldStream& other) {
+    return &other != &stream && (are_ordered(call.stream, other.window.stream()) ||
+                                 std::ranges::any_of(on, [&](const dro::Dependence& found) {
+                                   return other.window.holds(found.master);
+                                 }));
+  });
+}
+
+template <class Which>
+void StreamWindows::close_those(const Which& which) {
   for (;;) {
-    const auto related = std::ranges::find_if(held_.open(), is_related);
-    if (related == held_.open().end()) return;
-    close(**related);
+    const auto found =
+        std::ranges::find_if(held_.open(), [&](const HeldStream* held) { return which(*held); });
+    if (found == held_.open().end()) return;
+    close(**found);
   }
+}
+
+bool StreamWindows::record(void* event, void* handle) {
+  const auto is_own = [&](const HeldStream& held) { return held.window.stream() == handle; };
+  close_those([&](const HeldStream& held) {
+    return !is_own(held) && are_ordered(handle, held.window.stream());
+  });
+  const auto own =
+      std::ranges::find_if(held_.open(), [&](const HeldStream* held) { return is_own(*held); });
+  if (own == held_.open().end()) return false;
+  HeldStream& stream = **own;
+  if (stream.window.events().size() < limits_.window_launches) {
+    if (std::shared_ptr<void> promise = device_.promise_event(event, handle)) {
+      const auto launches = static_cast<uint32_t>(stream.window.size());
+      stream.window.events().push_back({event, launches, std::move(promise)});
+      return true;
+    }
+  }
+  close(stream);
+  return false;
+}
+
+void StreamWindows::close_for_event(const void* event) {
+  close_those([event](const HeldStream& held) {
+    const std::vector<HeldEvent>& events = held.window.events();
+    return std::ranges::find(events, event, &HeldEvent::event) != events.end();
+  });
+}
+
+void StreamWindows::close_for_stream(void* handle) {
+  close_those([handle](const HeldStream& held) {
+    return held.window.stream() == handle || are_ordered(handle, held.window.stream());
+  });
 }
 
 void StreamWindows::wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience) {
   close();
-  const auto idle = [&] { return outstanding_.windows == 0 && !holds_any(); };
+  const auto idle = [&] { return outstanding_ == 0 && !holds_any(); };
   if (patience == forever) return window_ended_.wait(lock, idle);
   size_t ended = ended_.windows;
   while (!window_ended_.wait_for(lock, patience, idle)) {
@@ -190,7 +240,7 @@ void StreamWindows::let_go() noexcept {
   while (holds_any()) {
     HeldStream& stream = *held_.open().front();
     held_.closed(stream);
-    const LaunchWindow window = std::exchange(stream.window, {});
+    LaunchWindow window = std::exchange(stream.window, {});
     try {
       launch_plainly(window, device_);
     } catch (...) {

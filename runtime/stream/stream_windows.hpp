@@ -24,7 +24,8 @@ class StreamWindows {
  public:
   struct Limits {
     size_t window_launches = 0;  // a window closes at this many launches
-    size_t outstanding = 0;      // at so many launches given to the device wait_for_room() waits
+    // At so many launches of one stream given to the device wait_for_room() waits.
+    size_t outstanding = 0;
   };
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
@@ -41,14 +42,24 @@ class StreamWindows {
   // number_of() is the stream's in the journal; it finds streams in the order of their launches.
   uint64_t number_of(void* stream) { return held_.find(stream).number; }
   bool holds_any() const { return !held_.open().empty(); }
-  // wait_for_room() returns when no more launches are outstanding than may be.
-  void wait_for_room(Gate::Lock& lock);
+  // wait_for_room() returns when no more launches of the stream are outstanding than may be. Other
+  // streams' don't count: what they wait for may be this thread.
+  void wait_for_room(Gate::Lock& lock, void* stream);
 
   // hold() takes a launch and returns what its program gets. `on` is what it depends on.
   int hold(const Known& launch, const BlockCode& code, Dependences on);
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far. Where the device takes no such work it never does.
   void when_done(void* stream, const Policy::Sample& sample);
+
+  // record() takes an event that the program records in the stream, where launches are held back
+  // there. False: the driver has to record it; whatever must come before it has been given to the
+  // device.
+  bool record(void* event, void* stream);
+  // close_for_event() gives to the device what a held event comes after; close_for_stream() what
+  // the stream holds, and what the device orders before further work of it.
+  void close_for_event(const void* event);
+  void close_for_stream(void* stream);
 
   // close() gives all that is held back to the device.
   void close();
@@ -69,9 +80,11 @@ class StreamWindows {
  private:
   int submit(HeldStream& stream);
   void close(HeldStream& stream);
+  template <class Which>
+  void close_those(const Which& which);
   void close_related(const HeldStream& stream, const LaunchCall& call, Dependences on);
-  bool has_room() const;
-  void forget(HeldStream& stream, size_t launches);
+  bool has_room(size_t launches) const { return launches <= limits_.outstanding / 2; }
+  void forget(HeldStream& stream, size_t& outstanding, size_t launches);
   void ended(HeldStream& stream, Policy::Way way, const Policy::Sample& sample);
 
   Gate& gate_;
@@ -82,11 +95,11 @@ class StreamWindows {
   const Observers& observers_;
   const Limits limits_;
   HeldStreams held_;
-  Count outstanding_;  // with the device
+  size_t outstanding_ = 0;  // windows with the device
   Count ended_;
   int late_error_ = 0;
   std::condition_variable window_ended_;
-  std::condition_variable room_made_;  // has_room() may hold
+  std::condition_variable room_made_;  // has_room() may hold of a stream
 };
 
 }  // namespace sluice::runtime

@@ -43,6 +43,7 @@ int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
     });
   }
   window->plan(planner_);
+  const WithoutWaiting scope(device_);
   return backend_->submit(stream, {window, &window->tables},
                           [this, window, ended = std::move(ended)](int error) {
                             gate_.enter([&](Gate::Lock&) { ended(error != 0, nullptr); });

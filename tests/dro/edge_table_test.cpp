@@ -148,17 +148,18 @@ TEST(EdgeTable, DrawnPastItsBudgetEverythingWaitsForEverything) {
                        "{ B[x, y, 0] -> B[a, b, 0] : 0 <= x, a < 7 and 0 <= y, b < 5 and "
                        "(x + 2 a) mod 3 = 0 and (y + b) mod 2 = 1 and x + y >= a }");
   const Dim3 grid = {7, 5, 1};
-  const EdgeTable exact = draw_edges(context, edges, grid, grid);
+  Budget enough(Budget::unlimited);
+  const EdgeTable exact = draw_edges(context, edges, grid, grid, enough);
   EXPECT_EQ(form_name(exact), "ranges");
   check(exact);
-  bool gave_up = false;
-  const EdgeTable widened = draw_edges(context, edges, grid, grid, 10, &gave_up);
-  EXPECT_TRUE(gave_up);
+  Budget few({100, UINT64_MAX});
+  const EdgeTable widened = draw_edges(context, edges, grid, grid, few);
+  EXPECT_TRUE(few.is_spent());
   EXPECT_EQ(form_name(widened), "all");
   EXPECT_EQ(check(widened), 35u * 35u);
   // The context is none the worse for it.
-  EXPECT_EQ(draw_edges(context, edges, grid, grid, drawing_budget, &gave_up), exact);
-  EXPECT_FALSE(gave_up);
+  EXPECT_EQ(draw_edges(context, edges, grid, grid, enough), exact);
+  EXPECT_FALSE(enough.is_spent());
 }
 
 TEST(EdgeTableStore, KeepsEachContentOnce) {
@@ -167,11 +168,12 @@ TEST(EdgeTableStore, KeepsEachContentOnce) {
   other.edge_count = 1;
   EdgeTableStore store;
   bool added = false;
-  EXPECT_EQ(store.add(table, added), 0u);
+  Budget budget(Budget::unlimited);
+  EXPECT_EQ(store.add(table, added, budget), 0u);
   EXPECT_TRUE(added);
-  EXPECT_EQ(store.add(other, added), 1u);
+  EXPECT_EQ(store.add(other, added, budget), 1u);
   EXPECT_TRUE(added);
-  EXPECT_EQ(store.add(table, added), 0u);
+  EXPECT_EQ(store.add(table, added, budget), 0u);
   EXPECT_FALSE(added);
 }
 
@@ -188,18 +190,19 @@ EdgeTable scattered(uint32_t blocks) {
 TEST(EdgeTableStore, WidensTablesThatWouldTakeTooMuchSpace) {
   EdgeTableStore store({.table_bytes = 1000, .all_bytes = 3000});
   bool added = false;
-  const EdgeTableId small = store.add(scattered(50), added);
+  Budget budget(Budget::unlimited);
+  const EdgeTableId small = store.add(scattered(50), added, budget);
   EXPECT_EQ(store.table(small), scattered(50));
-  const EdgeTableId large = store.add(scattered(100), added);  // 1204 bytes
+  const EdgeTableId large = store.add(scattered(100), added, budget);  // 1204 bytes
   EXPECT_EQ(form_name(store.table(large)), "all");
   EXPECT_EQ(store.table(large).edge_count, 10'000u);
   for (uint32_t slave = 0; slave < 100; ++slave)
     EXPECT_EQ(masters_of(store.table(large), slave).size(), 100u);
   for (uint32_t blocks = 51; blocks < 60; ++blocks)
-    store.add(scattered(blocks), added);
-  EXPECT_EQ(store.table(store.add(scattered(52), added)), scattered(52));
+    store.add(scattered(blocks), added, budget);
+  EXPECT_EQ(store.table(store.add(scattered(52), added, budget)), scattered(52));
   EXPECT_FALSE(added);
-  EXPECT_EQ(form_name(store.table(store.add(scattered(60), added))), "all");
+  EXPECT_EQ(form_name(store.table(store.add(scattered(60), added, budget))), "all");
 }
 
 }  // namespace

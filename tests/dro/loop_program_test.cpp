@@ -54,11 +54,12 @@ TEST(LoopProgram, RowsOfALoopWhoseBoundPasses64BitsAreNotAll) {
                    operation(isl_ast_expr_op_le, variable(1), constant(-1)), constant(1)},
                   {visit}};
   LoopVariables variables(2);
+  Budget budget(Budget::unlimited);
   const auto none = [](auto, int64_t) { return false; };
   variables.values[0] = 1;
-  EXPECT_TRUE(visit_rows(program, variables, none));
+  EXPECT_TRUE(visit_rows(program, variables, budget, none));
   variables.values[0] = 4;
-  EXPECT_FALSE(visit_rows(program, variables, none));
+  EXPECT_FALSE(visit_rows(program, variables, budget, none));
 }
 
 // b >= a, but 2^61 a has more than 64 bits for most a.
@@ -68,7 +69,8 @@ TEST(LoopProgram, EdgesOfSuchLoopsAreAll) {
                        "{ B[a, 0, 0] -> B[b, 0, 0] : 0 <= a, b < 100 and 2305843009213693952 a <= "
                        "2305843009213693951 b + 1152921504606846976 and (a + b) mod 3 = 0 }");
   const Dim3 grid = {100, 1, 1};
-  EXPECT_EQ(form_name(draw_edges(context, edges, grid, grid)), "all");
+  Budget budget(Budget::unlimited);
+  EXPECT_EQ(form_name(draw_edges(context, edges, grid, grid, budget)), "all");
 }
 
 }  // namespace

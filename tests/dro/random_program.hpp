@@ -101,6 +101,7 @@ class ProgramRun {
     if (next_byte_ + buffer_bytes > long(most_bytes)) return;
     const auto which = size_t(dice_.pick(0, long(buffers_.size()) - 1));
     driver_.tracker().buffer_destroyed(buffers_[which].id);
+    follows_host_write_ = false;
     buffers_.erase(buffers_.begin() + long(which));
     past_.clear();
     add_buffer();
@@ -112,11 +113,23 @@ class ProgramRun {
     const long begin = dice_.pick(0, buffer.bytes - 8);
     const long end = dice_.pick(begin + 1, buffer.bytes);
     driver_.tracker().host_write(buffer.id, uint64_t(begin), uint64_t(end));
+    const auto touches = [&](long byte) {
+      return byte >= 0 && byte < buffer.bytes &&
+             program_.nodes.back().touch.must_writes.test(size_t(buffer.first + byte));
+    };
+    // Writes that touch each other, with nothing between them, are one.
+    bool is_more = false;
+    for (long byte = begin - 1; byte <= end && follows_host_write_; ++byte)
+      is_more = is_more || touches(byte);
     Node node;
     node.host = true;
-    node.launch = next_launch_++;
+    node.launch = next_launch_;
+    Node& written = is_more ? program_.nodes.back() : node;
     for (long byte = begin; byte < end; ++byte)
-      node.touch.must_writes.set(size_t(buffer.first + byte));
+      written.touch.must_writes.set(size_t(buffer.first + byte));
+    follows_host_write_ = true;
+    if (is_more) return;
+    ++next_launch_;
     // The driver runs it after all that came before.
     Row all;
     for (size_t i = 0; i < program_.nodes.size(); ++i)
@@ -147,6 +160,7 @@ class ProgramRun {
     const TouchingLaunch& launch = *drawn;
     const size_t first = program_.nodes.size();
     if (first + launch.blocks.size() > most_nodes) return;
+    follows_host_write_ = false;
     const auto found = driver_.launch(launch.footprint, launch.bound);
     first_node_.push_back(first);
     ++program_.launches;
@@ -187,6 +201,7 @@ class ProgramRun {
   std::vector<TouchingLaunch> past_;  // over buffers that are there
   std::vector<size_t> first_node_;    // by launch
   std::vector<size_t> host_nodes_;    // by host write
+  bool follows_host_write_ = false;   // the last node is one, with nothing after it
   uint64_t next_launch_ = 0;
   long next_byte_ = 0;
 };

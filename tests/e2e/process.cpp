@@ -24,6 +24,7 @@ std::string read_all(const std::string& path) {
                          const std::string& output, const std::string& errors) {
   // What a program's run follows must depend neither on times nor on earlier runs.
   setenv("SLUICE_GOVERNOR", "off", 1);
+  setenv("SLUICE_ANALYSIS", "wait", 1);
   setenv("SLUICE_ANALYSIS_CACHE", "off", 1);
   for (const auto& [name, value] : environment)
     setenv(name.c_str(), value.c_str(), 1);

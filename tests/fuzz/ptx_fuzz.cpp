@@ -3,21 +3,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "ptx/fat_binary.hpp"
+#include "fuzz/scratch_file.hpp"
 #include "ptx/link.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 
 namespace {
 
-void fail(const char* what, const std::string& text) {
-  std::fprintf(stderr, "%s:\n%s\n", what, text.c_str());
-  std::abort();
-}
+using sluice::fuzz::fail;
 
 // Two units of the same text: names that are visible meet, all others stay apart.
 void check_link(const sluice::ptx::Module& module) {
@@ -49,11 +45,5 @@ void check_text(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_text({reinterpret_cast<const char*>(data), size});
-  const auto entries =
-      sluice::ptx::read_containers(std::as_bytes(std::span<const uint8_t>(data, size)));
-  if (!entries) return 0;
-  for (const sluice::ptx::CodeEntry& entry : *entries) {
-    if (entry.kind == sluice::ptx::CodeEntry::Kind::ptx) check_text(entry.ptx);
-  }
   return 0;
 }

@@ -28,6 +28,8 @@ expect() {
 expect 0 '^gpu-probe: no GPU here \(.*\); compiled without a warning for sm_75 sm_80 sm_90 sm_100 sm_120$' \
   "$source/scripts/gpu-probe" --compile-only --build-dir "$build"
 expect 2 '^gpu-probe: no GPU here \(.*\)$' "$source/scripts/gpu-probe" --build-dir "$build"
+expect 2 '^gpu-probe: no GPU here \(.*\)$' "$source/scripts/gpu-probe" --no-build --build-dir "$build"
+expect 1 'no program in .*nothing/bench/gpu-probe' "$source/scripts/gpu-probe" --no-build --build-dir "$scratch/nothing"
 expect 2 '^gpu-probe: no GPU here \(.*\)$' "$program" --only 1,3 --output "$scratch/results"
 expect 2 '^gpu-probe: no GPU here \(.*\)$' "$program" --device
 expect 1 "'--fast' is not understood; usage" "$program" --fast

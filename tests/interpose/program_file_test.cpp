@@ -12,18 +12,38 @@
 namespace sluice::interpose {
 namespace {
 
+std::string own_runtime() {
+  return e2e::build_path("lib/cpu/libcudart.so.13");
+}
+
+ProgramFile inspect(const std::string& program) {
+  return inspect_program(e2e::build_path(program), own_runtime()).value();
+}
+
+TEST(ProgramFile, SaysWhyAStaticRuntimeCannotBeReplaced) {
+  const ProgramFile stripped = inspect("tests/e2e/static/stripped");
+  EXPECT_TRUE(stripped.has_static_cuda_runtime);
+  ASSERT_TRUE(stripped.obstacle);
+  EXPECT_NE(stripped.obstacle->what.find("stripped"), std::string::npos);
+  const ProgramFile lacking = inspect("tests/e2e/static/lacking");
+  EXPECT_TRUE(lacking.has_static_cuda_runtime);
+  ASSERT_TRUE(lacking.obstacle);
+  EXPECT_NE(lacking.obstacle->what.find("cudaFreeLater"), std::string::npos);
+}
+
 TEST(ProgramFile, TellsStaticFromSharedRuntime) {
-  const ProgramFile with_static =
-      inspect_program(e2e::build_path("tests/e2e/static_runtime")).value();
+  const ProgramFile with_static = inspect("tests/e2e/static_runtime");
   EXPECT_TRUE(with_static.is_elf);
   EXPECT_TRUE(with_static.has_device_code);
   EXPECT_TRUE(with_static.has_static_cuda_runtime);
+  EXPECT_FALSE(with_static.obstacle) << with_static.obstacle->line();
+  EXPECT_FALSE(with_static.runtime_code.empty());
 
-  const ProgramFile with_shared = inspect_program(e2e::build_path("samples/stencil")).value();
+  const ProgramFile with_shared = inspect("samples/stencil");
   EXPECT_TRUE(with_shared.has_device_code);
   EXPECT_FALSE(with_shared.has_static_cuda_runtime);
 
-  const ProgramFile without = inspect_program("/bin/true").value();
+  const ProgramFile without = inspect_program("/bin/true", own_runtime()).value();
   EXPECT_TRUE(without.is_elf);
   EXPECT_FALSE(without.has_device_code);
 }
@@ -31,8 +51,8 @@ TEST(ProgramFile, TellsStaticFromSharedRuntime) {
 TEST(ProgramFile, TakesAScriptForWhatItIs) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("script")) << "#!/bin/sh\nexit 0\n";
-  EXPECT_FALSE(inspect_program(scratch.file("script")).value().is_elf);
-  EXPECT_FALSE(inspect_program(scratch.file("none")).has_value());
+  EXPECT_FALSE(inspect_program(scratch.file("script"), own_runtime()).value().is_elf);
+  EXPECT_FALSE(inspect_program(scratch.file("none"), own_runtime()).has_value());
 }
 
 TEST(ProgramFile, SurvivesEveryTruncation) {
@@ -42,7 +62,7 @@ TEST(ProgramFile, SurvivesEveryTruncation) {
   const std::string path = scratch.file("truncated");
   for (size_t length = 0; length < whole.size(); length += 1 + length / 2) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
-    EXPECT_TRUE(inspect_program(path).has_value()) << length;
+    EXPECT_TRUE(inspect_program(path, own_runtime()).has_value()) << length;
   }
 }
 

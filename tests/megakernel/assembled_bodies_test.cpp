@@ -101,7 +101,7 @@ class AssembledBodies : public ::testing::TestWithParam<unsigned> {
     const auto module = ptx::parse(text, name);
     ASSERT_TRUE(module) << module.error().line();
     if (testing::target_number(*module) > architecture) return;
-    const testing::RewrittenModule rewritten = testing::rewrite_module(*module);
+    const testing::RewrittenModule rewritten = testing::rewrite_module(*module, architecture);
     refused_ += rewritten.refusals.size();
     if (rewritten.kernels.empty()) return;
     const auto after = assemble_text(rewritten.text, "bodies_of/" + name, architecture);

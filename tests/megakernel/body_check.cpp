@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <memory>
 #include <regex>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "megakernel/cuda/body.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/target.hpp"
 
 namespace sluice::megakernel::testing {
 namespace {
@@ -73,7 +76,8 @@ Assembled run_ptxas(const std::string& file, unsigned architecture) {
   return result;
 }
 
-RewrittenModule rewrite_module(const ptx::Module& module, const std::string& only) {
+RewrittenModule rewrite_module(const ptx::Module& module, unsigned architecture,
+                               const std::string& only) {
   RewrittenModule result;
   ptx::Module bodies = module;
   bodies.items.clear();
@@ -87,6 +91,15 @@ RewrittenModule rewrite_module(const ptx::Module& module, const std::string& onl
       result.refusals.push_back({kernel->name, body.error().what});
       continue;
     }
+    const ptx::TargetAge age = ptx::target_age(body->target);
+    if (age.architecture > architecture) {
+      result.refusals.push_back({kernel->name, "it needs " + body->target});
+      continue;
+    }
+    if (age > ptx::target_age(bodies.target.front())) bodies.target.front() = body->target;
+    std::tie(bodies.version_major, bodies.version_minor) =
+        std::max(std::pair(bodies.version_major, bodies.version_minor),
+                 std::pair(body->version_major, body->version_minor));
     for (const ptx::ModuleItem& item : body->items) {
       const auto* function = std::get_if<ptx::Function>(&item);
       if (function != nullptr && function->linkage == "extern") {
@@ -108,7 +121,7 @@ RewrittenModule rewrite_module(const ptx::Module& module, const std::string& onl
 }
 
 unsigned target_number(const ptx::Module& module) {
-  return static_cast<unsigned>(std::strtoul(module.target.front().c_str() + 3, nullptr, 10));
+  return ptx::target_age(module.target.front()).architecture;
 }
 
 }  // namespace sluice::megakernel::testing

@@ -36,9 +36,11 @@ struct RewrittenModule {
   std::vector<Refusal> refusals;
 };
 
-// rewrite_module() rewrites the module's kernels, or only `kernel`, for blocks of 256 threads, or
+// rewrite_module() rewrites the module's kernels, or only `kernel`, for `architecture` and blocks
+// of 256 threads, or
 // of as many as the kernel allows.
-RewrittenModule rewrite_module(const ptx::Module& module, const std::string& kernel = {});
+RewrittenModule rewrite_module(const ptx::Module& module, unsigned architecture,
+                               const std::string& kernel = {});
 
 // target_number() is 90 for "sm_90a".
 unsigned target_number(const ptx::Module& module);

@@ -54,6 +54,45 @@ TEST(HostExecutor, DenseFanInWaitsForTheWholeMaster) {
   }
 }
 
+TEST(HostExecutor, ReachesMilestonesInOrderWhenTheLaunchesBeforeThemAreDone) {
+  for (const uint32_t workers : {1U, 4U}) {
+    HostExecutor executor(workers);
+    const Dim3 grid{16, 1, 1};
+    std::atomic<uint32_t> blocks[4] = {};
+    std::vector<uint32_t> reached;
+    bool too_early = false;
+    WindowBuilder builder;
+    for (auto& of_launch : blocks)
+      builder.add_launch(grid, 3, [&of_launch](uint32_t, void*) { ++of_launch; });
+    builder.add_tasks_in_launch_order();
+    // No launch waits for another one: the last may be done first.
+    std::ranges::reverse(builder.plan.tasks);
+    for (const uint32_t launches : {1U, 3U, 3U}) {
+      builder.window.milestones.push_back({launches, [&, launches] {
+                                             reached.push_back(launches);
+                                             for (uint32_t i = 0; i < launches; ++i)
+                                               too_early |= blocks[i].load() != 16;
+                                           }});
+    }
+    executor.run(builder.window);
+    EXPECT_EQ(reached, (std::vector<uint32_t>{1, 3, 3}));
+    EXPECT_FALSE(too_early);
+  }
+}
+
+TEST(HostExecutor, AFailedWindowReachesItsMilestones) {
+  HostExecutor executor(2);
+  WindowBuilder builder;
+  uint32_t reached = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    builder.add_launch({4, 1, 1}, 1, [](uint32_t, void*) { throw std::runtime_error("a block"); });
+    builder.window.milestones.push_back({i + 1, [&] { ++reached; }});
+  }
+  builder.add_tasks_in_launch_order();
+  EXPECT_THROW(executor.run(builder.window), std::runtime_error);
+  EXPECT_EQ(reached, 3U);
+}
+
 TEST(HostExecutor, TimesEachTaskOnceAndNamesWhatDelayedIt) {
   HostExecutor executor(3);
   const Dim3 wide{40, 1, 1}, narrow{2, 1, 1};

@@ -105,7 +105,7 @@ class Check {
   void unit(const std::string& path, const std::string& text, Figures& figures) {
     const auto module = ptx::parse(text, path);
     if (!module) return note(path, module.error().line());
-    const RewrittenModule rewritten = megakernel::testing::rewrite_module(*module);
+    const RewrittenModule rewritten = megakernel::testing::rewrite_module(*module, architecture_);
     figures.kernels += rewritten.kernels.size() + rewritten.refusals.size();
     for (const auto& refusal : rewritten.refusals)
       reasons_[without_place(refusal.reason)].push_back(refusal.kernel);
@@ -120,8 +120,8 @@ class Check {
     }
     // One by one, to find those that ptxas refuses.
     for (const std::string& kernel : rewritten.kernels) {
-      const Assembled alone =
-          assemble(megakernel::testing::rewrite_module(*module, kernel).text, architecture);
+      const Assembled alone = assemble(
+          megakernel::testing::rewrite_module(*module, architecture, kernel).text, architecture);
       if (alone.accepted) {
         ++figures.assembled;
         continue;

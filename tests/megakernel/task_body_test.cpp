@@ -16,36 +16,37 @@ Result<TaskBody> rewrite(const std::string& statements, const Dim3& block) {
   return testing::rewrite_statements(statements, block);
 }
 
-bool drains(const std::string& statements, const Dim3& block) {
+bool drops_out(const std::string& statements, const Dim3& block) {
   const Result<TaskBody> body = rewrite(statements, block);
   EXPECT_TRUE(body) << body.error().line();
-  return body && body->drains;
+  return body && body->drops_out;
 }
 
 const std::string early_end = "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra done;\nbar.sync 0;\ndone:";
 
 TEST(TaskBody, DrainsWhereThreadsEndBeforeABarrier) {
-  EXPECT_TRUE(drains(early_end, whole_warps));
-  EXPECT_TRUE(drains("setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;\nbar.sync 0;", whole_warps));
+  EXPECT_TRUE(drops_out(early_end, whole_warps));
+  EXPECT_TRUE(drops_out("setp.ge.u32 %p1, %r2, %r1;\n@%p1 ret;\nbar.sync 0;", whole_warps));
 }
 
 TEST(TaskBody, DrainsWhereTheBlockFillsNoWholeWarps) {
-  EXPECT_TRUE(drains("bar.sync 0;", {48, 1, 1}));
+  EXPECT_TRUE(drops_out("bar.sync 0;", {48, 1, 1}));
 }
 
 TEST(TaskBody, DoesNotDrainWhereAllThreadsBranchAlike) {
-  EXPECT_FALSE(drains("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra done;\nbar.sync 0;\ndone:", whole_warps));
   EXPECT_FALSE(
-      drains("mov.u32 %r3, 0;\nloop: bar.sync 0;\nadd.u32 %r3, %r3, 1;\n"
-             "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra loop;",
-             whole_warps));
+      drops_out("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra done;\nbar.sync 0;\ndone:", whole_warps));
+  EXPECT_FALSE(
+      drops_out("mov.u32 %r3, 0;\nloop: bar.sync 0;\nadd.u32 %r3, %r3, 1;\n"
+                "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra loop;",
+                whole_warps));
 }
 
 TEST(TaskBody, DrainsWhereALoopEndsAtADifferentTurnForEachThread) {
   EXPECT_TRUE(
-      drains("mov.u32 %r3, %r2;\nloop: bar.sync 0;\nadd.u32 %r3, %r3, 1;\n"
-             "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra loop;",
-             whole_warps));
+      drops_out("mov.u32 %r3, %r2;\nloop: bar.sync 0;\nadd.u32 %r3, %r3, 1;\n"
+                "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra loop;",
+                whole_warps));
 }
 
 TEST(TaskBody, RefusesTheAddressOfAFunction) {
@@ -83,9 +84,9 @@ TEST(TaskBody, RefusesMatricesWhereTheBlockFillsNoWholeWarps) {
 // Ways that part and meet again before anybody waits or ends part nobody.
 TEST(TaskBody, DoesNotDrainWhereWaysRejoinBeforeABarrier) {
   EXPECT_FALSE(
-      drains("setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra skip;\nadd.u32 %r3, %r2, 1;\nskip:\n"
-             "setp.eq.u32 %p2, %r1, 7;\n@%p2 bra done;\nbar.sync 0;\ndone:",
-             whole_warps));
+      drops_out("setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra skip;\nadd.u32 %r3, %r2, 1;\nskip:\n"
+                "setp.eq.u32 %p2, %r1, 7;\n@%p2 bra done;\nbar.sync 0;\ndone:",
+                whole_warps));
 }
 
 // What a call returns lies in the space of parameters, and may differ between threads.
@@ -100,7 +101,7 @@ TEST(TaskBody, DrainsWhereACallTellsThreadsToEnd) {
   ASSERT_TRUE(module) << module.error().line();
   const Result<TaskBody> body = rewrite_body(*module, "k", whole_warps, "b_");
   ASSERT_TRUE(body) << body.error().line();
-  EXPECT_TRUE(body->drains);
+  EXPECT_TRUE(body->drops_out);
 }
 
 TEST(TaskBody, SaysWhichBlocksNeedNoBarrierBetweenThem) {

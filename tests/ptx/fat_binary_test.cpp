@@ -135,6 +135,36 @@ TEST(CodeImage, IsReadFromTextAndMachineCode) {
   EXPECT_EQ(code->units.at(0).at(0).architecture, 80u);
 }
 
+CodeImage image_of(std::vector<CodeEntry> unit) {
+  return {{std::move(unit)}};
+}
+
+TEST(CodeImage, GivesTheNewestPtxThatTheDeviceTakes) {
+  const CodeImage image = image_of({{CodeEntry::Kind::ptx, 75, "old"},
+                                    {CodeEntry::Kind::ptx, 90, "fits"},
+                                    {CodeEntry::Kind::ptx, 120, "new"}});
+  EXPECT_EQ(image.best_ptx()->at(0), "new");
+  EXPECT_EQ(image.best_ptx(100)->at(0), "fits");
+  EXPECT_EQ(image.best_ptx(90)->at(0), "fits");
+  EXPECT_EQ(image.best_ptx(86)->at(0), "old");
+  const auto none = image.best_ptx(70);
+  ASSERT_FALSE(none);
+  EXPECT_NE(
+      none.error().what.find("PTX from compute_75 on only, and the device takes up to compute_70"),
+      std::string::npos)
+      << none.error().what;
+}
+
+TEST(CodeImage, SaysWhereOtherCodeRunsThanIsRead) {
+  const CodeImage image = image_of({{CodeEntry::Kind::machine_code, 80, {}},
+                                    {CodeEntry::Kind::machine_code, 90, {}},
+                                    {CodeEntry::Kind::ptx, 80, "p"}});
+  EXPECT_EQ(image.other_code(90),
+            "the device runs machine code for sm_90, and PTX for compute_80 is analysed");
+  EXPECT_EQ(image.other_code(86), "");   // machine code made with that PTX
+  EXPECT_EQ(image.other_code(100), "");  // the PTX itself
+}
+
 TEST(CodeImage, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(read_image(nullptr));
   EXPECT_FALSE(read_image(""));

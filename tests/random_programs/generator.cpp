@@ -220,6 +220,7 @@ void Generator::add_launches() {
     if (!draw_launch(step)) continue;
     step.thread = thread_for(current_);
     put(step, touched_by(step));
+    if (chance(15)) record(static_cast<uint8_t>(below(event_count)), current_);
   }
 }
 

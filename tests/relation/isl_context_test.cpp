@@ -56,12 +56,39 @@ TEST(Coalesced, JoinsPiecesThatAreOne) {
   EXPECT_EQ(isl_set_n_basic_set(coalesced(bytes).get()), 1);
 }
 
-TEST(Coalesced, StaysInsideABudgetThatStands) {
+TEST(Coalesced, LeavesHalfOfABudgetThatStands) {
   IslContext context;
   const isl::set bytes = isl::map(context.get(), stencil_reads).range();
-  const IslContext::Budget budget(context, 10);
+  const IslContext::Budget budget(context, 1000);
   static_cast<void>(coalesced(bytes));
-  EXPECT_EQ(isl_ctx_get_max_operations(context.get().get()), 10u);
+  EXPECT_EQ(isl_ctx_get_max_operations(context.get().get()), 1000u);
+  EXPECT_FALSE(budget.is_spent());
+}
+
+TEST(IslWork, ChargesWhatIslHasDone) {
+  const IslContext context;
+  Budget some(Budget::unlimited), more(Budget::unlimited);
+  for (const auto& [budget, times] : {std::pair(&some, 4), std::pair(&more, 16)}) {
+    const IslWork work(context, *budget);
+    for (int i = 0; i < times; ++i)
+      EXPECT_FALSE(yes(isl::map(context.get(), stencil_reads).range().is_empty()));
+  }
+  EXPECT_GT(some.taken().steps, 100 * IslWork::steps_of_operation);
+  EXPECT_GT(more.taken().steps, 3 * some.taken().steps);
+  EXPECT_LT(more.taken().steps, 5 * some.taken().steps);
+}
+
+TEST(IslWork, TakesNoMoreThanIsLeft) {
+  const IslContext context;
+  Budget budget({1000, UINT64_MAX});
+  {
+    const IslWork work(context, budget);
+    EXPECT_TRUE(isl::map(context.get(), stencil_reads).range().is_empty().is_error());
+    EXPECT_TRUE(work.has_failed());
+  }
+  EXPECT_TRUE(budget.is_spent());
+  EXPECT_EQ(budget.taken().steps, 1000u);
+  EXPECT_FALSE(yes(isl::map(context.get(), stencil_reads).range().is_empty()));
 }
 
 TEST(IslBudget, IsSpentByAComputationThatAsksForMore) {

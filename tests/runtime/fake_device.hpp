@@ -14,6 +14,7 @@
 #include "runtime/device.hpp"
 #include "runtime/fake_kernels.hpp"
 #include "runtime/launch/arguments.hpp"
+#include "runtime/launch/transfer.hpp"
 
 namespace sluice::runtime::testing {
 
@@ -32,8 +33,13 @@ class FakeDevice final : public Device {
 
   int launch(const LaunchCall& call) override {
     if (const auto meanwhile = std::exchange(within_launch, nullptr)) meanwhile();
+    if (const auto transfer = transfer_of(call)) return launch(*transfer);
     auto parameters = std::make_shared<std::vector<std::byte>>();
     auto* kernel = static_cast<FakeKernel*>(call.function);
+    if (launch_error != 0) {
+      note("refused " + kernel->signature.kernel);
+      return launch_error;
+    }
     if (call.grid.count() == 0 ||
         read_parameter_block(call, kernel->signature, *parameters) != nullptr) {
       note("refused " + kernel->signature.kernel);
@@ -57,6 +63,16 @@ class FakeDevice final : public Device {
     return 0;
   }
 
+  bool has_host_memory() override { return host_memory; }
+  std::shared_ptr<void> promise_event(void* event, void* /*stream*/) override {
+    if (!takes_events) return nullptr;
+    return {event, [this](void* reached) {
+              note("reached " + std::to_string(reinterpret_cast<uintptr_t>(reached)));
+            }};
+  }
+
+  void never_wait_for_room(bool never) override { never_waits = never; }
+
   // pause() keeps the device from beginning anything until resume(). wait_idle() returns when all
   // that was submitted has ended.
   void pause() {
@@ -75,7 +91,8 @@ class FakeDevice final : public Device {
     changed_.wait(lock, [&] { return work_.empty() && !busy_; });
   }
 
-  // events() are the calls so far: "launch NAME", "window STREAM", "refused NAME".
+  // events() are the calls so far: "launch NAME", "window STREAM", "refused NAME"; and events of
+  // the program: "reached EVENT".
   std::vector<std::string> events() {
     const std::lock_guard lock(mutex_);
     return events_;
@@ -83,12 +100,30 @@ class FakeDevice final : public Device {
 
   megakernel::WindowBackend* windows() override { return backend; }
 
+  uint32_t architecture() override { return takes_architecture; }
+
+  uint32_t takes_architecture = 0;
   bool has_block_code = true;
   megakernel::WindowBackend* backend = nullptr;
+  bool takes_events = false;
+  bool host_memory = false;
   int enqueue_error = 0;
+  int launch_error = 0;  // of plain launches, which then don't run
+  bool never_waits = false;
   std::function<void()> within_launch;  // is called once, by the next plain launch
 
  private:
+  int launch(const Transfer& transfer) {
+    submit(std::string("launch ") + transfer_name(transfer.kind), [transfer] {
+      const TransferLaunch again(transfer);
+      const LaunchCall& call = again.call();
+      const SluiceBlockLaunch blocks{call.extra[1], {call.grid.x, call.grid.y, call.grid.z}, 0};
+      transfer_code(transfer.kind)
+          .function(&blocks, 0, static_cast<uint32_t>(call.grid.count()), nullptr);
+    });
+    return 0;
+  }
+
   void note(std::string event) {
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));

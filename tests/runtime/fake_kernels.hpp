@@ -21,7 +21,6 @@ struct FakeKernel {
   SluiceBlockFunction run = nullptr;
   std::function<analysis::Footprint(const analysis::LaunchShape&)> footprint;
   std::atomic<int> footprints_asked{0};
-  bool has_not_paid = false;  // kept from one runtime to the next
 };
 
 constexpr uint32_t cells_per_block = 8;
@@ -125,8 +124,6 @@ class FakeKernels {
       ++kernel_.footprints_asked;
       return kernel_.footprint(shape);
     }
-    bool has_not_paid() const override { return kernel_.has_not_paid; }
-    void note_not_paid() override { kernel_.has_not_paid = true; }
 
    private:
     FakeKernel& kernel_;

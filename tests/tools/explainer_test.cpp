@@ -103,7 +103,7 @@ TEST(Explainer, AdvisesOnBlocksThatWaitForEachOther) {
 
 TEST(Explainer, AdvisesOnWhatItDoesNotUnderstand) {
   const std::string text = text_of("assembly");
-  EXPECT_THAT(text, HasSubstr("%pm0"));
+  EXPECT_THAT(text, HasSubstr("%total_smem_size"));
   expect_advice(text, {Widening::unknown_instruction}, true);
 }
 

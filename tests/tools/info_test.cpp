@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "interpose/driver/gpu_libraries.hpp"
 #include "tools/info/here.hpp"
 #include "tools/info/verdict.hpp"
 
@@ -47,7 +48,10 @@ TEST(Verdict, TheCpuDeviceNeedsPtxAndItsOwnRuntime) {
   program.cudart = "libcudart.so.12";
   EXPECT_FALSE(on_cpu_device(program).runs);
   program.runtime = Program::Runtime::fixed;
-  EXPECT_THAT(on_cpu_device(program).text, HasSubstr("-cudart shared"));
+  EXPECT_TRUE(on_cpu_device(program).runs);
+  program.obstacle = Error{ErrorKind::unsupported, "was stripped", "app", "leave its symbols"};
+  EXPECT_FALSE(on_cpu_device(program).runs);
+  EXPECT_THAT(on_cpu_device(program).text, HasSubstr("it was stripped; leave its symbols"));
 }
 
 TEST(Verdict, CodeOfWhichOnlySomeHasPtxIsToldApart) {
@@ -60,12 +64,12 @@ TEST(Verdict, CodeOfWhichOnlySomeHasPtxIsToldApart) {
 }
 
 TEST(Libraries, AreKnownByTheirNamesUpToAWordsEnd) {
-  EXPECT_TRUE(needs_gpu("libcublas.so.13"));
-  EXPECT_TRUE(needs_gpu("libcublasLt.so.13"));
-  EXPECT_TRUE(needs_gpu("libcudnn_graph.so.9"));
-  EXPECT_TRUE(needs_gpu("libnppig.so.13"));
-  EXPECT_FALSE(needs_gpu("libcublasting.so"));
-  EXPECT_FALSE(needs_gpu("libcudart.so.13"));
+  EXPECT_TRUE(interpose::needs_gpu("libcublas.so.13"));
+  EXPECT_TRUE(interpose::needs_gpu("libcublasLt.so.13"));
+  EXPECT_TRUE(interpose::needs_gpu("libcudnn_graph.so.9"));
+  EXPECT_TRUE(interpose::needs_gpu("libnppig.so.13"));
+  EXPECT_FALSE(interpose::needs_gpu("libcublasting.so"));
+  EXPECT_FALSE(interpose::needs_gpu("libcudart.so.13"));
 }
 
 }  // namespace

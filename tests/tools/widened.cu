@@ -46,7 +46,7 @@ __global__ void grid_barrier(volatile int* arrived, float* out) {
 
 __global__ void assembly(float* out) {
   unsigned count;
-  asm volatile("mov.u32 %0, %%pm0;" : "=r"(count));
+  asm volatile("mov.u32 %0, %%total_smem_size;" : "=r"(count));
   out[blockIdx.x * blockDim.x + threadIdx.x] = float(count);
 }
 

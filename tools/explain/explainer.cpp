@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "analysis/kernel_analysis.hpp"
 #include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/value_flow.hpp"
 #include "dro/records/widening.hpp"
 #include "relation/isl_relation.hpp"
 #include "tools/explain/advice.hpp"
@@ -21,11 +24,17 @@ using analysis::Access;
 using analysis::Footprint;
 using analysis::ParameterSlot;
 using analysis::Precision;
+using ptx::SourceFiles;
+using ptx::SourceLines;
+using ptx::SourcePlace;
 
 // Slot is a pointer or scalar slot as it is called in a sentence.
 struct Slot {
   std::string name;
   std::string type;
+  // Whether two blocks may store different values in one place; nothing where that is not known.
+  // Empty: nobody can be asked.
+  std::function<std::optional<bool>()> stores_differ = {};
 };
 
 // slot_of() finds the parameter that holds a slot; a field of a structure is named by its place.
@@ -62,10 +71,10 @@ std::string shape_text(const analysis::LaunchShape& shape, const std::vector<Nam
   return origin.empty() ? text : fmt::format("{} ({})", text, origin);
 }
 
-// Writer puts the text of one kernel together.
-class Writer {
+// KernelText puts the text of one kernel together.
+class KernelText {
  public:
-  Writer(KernelSignatureText signature, const SourceLines& lines, SourceFiles& files, bool isl)
+  KernelText(KernelSignatureText signature, const SourceLines& lines, SourceFiles& files, bool isl)
       : signature_(std::move(signature)), lines_(lines), files_(files), isl_(isl) {}
 
   void heading() {
@@ -110,12 +119,26 @@ class Writer {
                                                         : AccessVerb{"may read", "may read"},
            words, false);
     access(argument.must_writes, {"write", "writes"}, words, true);
+    meeting(slot, argument.must_writes, shape.grid);
     access(argument.may_writes, {"may write", "may write"}, words, true);
   }
 
   std::string take() { return std::move(text_); }
 
  private:
+  // meeting() says what is left where several blocks write.
+  void meeting(const Slot& slot, const Access& writes, const Dim3& grid) {
+    if (writes.relation.empty() || grid.count() < 2 || !slot.stores_differ) return;
+    const auto picture = picture_of(writes.relation, grid);
+    if (!picture || (!picture->sharing.everyone && picture->sharing.others.empty())) return;
+    const std::optional<bool> differ = slot.stores_differ();
+    if (!differ) return;
+    sentence(*differ ? "Blocks may write different values to the same place there, and they run in "
+                       "no order: what is left is what one of them wrote (sluice check)."
+                     : "The values that they write to the same place are equal.",
+             4);
+  }
+
   void access(const Access& access, const AccessVerb& verb, AccessWords words, bool writes) {
     if (!access.present()) return;
     words.verb = verb;
@@ -150,7 +173,7 @@ class Writer {
   std::string text_;
 };
 
-void write_opaque(Writer& writer, const std::string& words,
+void write_opaque(KernelText& writer, const std::string& words,
                   const analysis::WideningReason& reason) {
   writer.sentence(
       "Its launches are not followed: each waits for all launches before it, and all after it wait "
@@ -158,8 +181,8 @@ void write_opaque(Writer& writer, const std::string& words,
   writer.why("Why", words, reason, true, 4);
 }
 
-void write_footprint(Writer& writer, const Footprint& footprint, const std::vector<Slot>& pointers,
-                     const std::vector<NamedNumber>& numbers) {
+void write_footprint(KernelText& writer, const Footprint& footprint,
+                     const std::vector<Slot>& pointers, const std::vector<NamedNumber>& numbers) {
   if (footprint.opaque()) {
     write_opaque(writer, dro::sentence_of(footprint.opaque_reason), footprint.opaque_reason);
     return;
@@ -178,7 +201,7 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
     take_source(text, files_.text(lines.file()), function.parameters.size());
   }
   text.shorten(width_);
-  Writer writer(text, lines, files_, isl_);
+  KernelText writer(text, lines, files_, isl_);
   writer.heading();
   auto analysis = analysis::KernelAnalysis::create(module, function.name);
   if (!analysis) {
@@ -199,9 +222,16 @@ Result<std::string> Explainer::kernel(const ptx::Module& module, const ptx::Func
   if (!footprint.opaque()) {
     writer.sentence(shape_text(*shape, numbers, choice.origin));
   }
+  std::optional<Result<analysis::ValueFlow>> values;
   std::vector<Slot> pointers;
-  for (const ParameterSlot& pointer : signature.pointers)
+  for (const ParameterSlot& pointer : signature.pointers) {
     pointers.push_back(slot_of(pointer, signature.parameters, text));
+    pointers.back().stores_differ = [&]() -> std::optional<bool> {
+      if (!values) values = analysis::value_flow(module, function.name);
+      const analysis::SlotValues* const known = *values ? (*values)->find(pointer) : nullptr;
+      return known == nullptr ? std::nullopt : std::optional(known->stores_differ);
+    };
+  }
   write_footprint(writer, footprint, pointers, numbers);
   return writer.take();
 }
@@ -210,7 +240,7 @@ std::string Explainer::footprint(const Footprint& footprint, const std::string& 
   const SourceLines none;
   KernelSignatureText text = signature_of(footprint.kernel);
   text.shorten(width_);
-  Writer writer(text, none, files_, isl_);
+  KernelText writer(text, none, files_, isl_);
   writer.heading();
   if (!footprint.opaque()) writer.sentence(shape_text(footprint.shape, {}, origin));
   std::vector<Slot> pointers;
@@ -230,7 +260,7 @@ std::string Explainer::footprint(const Footprint& footprint, const std::string& 
 
 std::string Explainer::not_followed(const RecordedKernel& recorded) {
   const SourceLines none;
-  Writer writer(signature_of(recorded.kernel), none, files_, isl_);
+  KernelText writer(signature_of(recorded.kernel), none, files_, isl_);
   writer.heading();
   write_opaque(writer, recorded.reason.empty() ? "its launches failed" : recorded.reason,
                {recorded.widening.value_or(analysis::Widening::none)});

@@ -12,8 +12,8 @@
 #include "base/result.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "ptx/syntax.hpp"
+#include "ptx/text/source_lines.hpp"
 #include "tools/explain/recorded_launches.hpp"
-#include "tools/explain/source_lines.hpp"
 
 namespace sluice::tools {
 
@@ -50,7 +50,7 @@ class Explainer {
  private:
   bool isl_;
   size_t width_;
-  SourceFiles files_;
+  ptx::SourceFiles files_;
 };
 
 }  // namespace sluice::tools

@@ -13,28 +13,19 @@
 
 #include "base/file/elf.hpp"
 #include "base/file/mapped_file.hpp"
+#include "interpose/driver/gpu_libraries.hpp"
 #include "interpose/driver/program_file.hpp"
 #include "ptx/fat_binary.hpp"
+#include "tools/find_program.hpp"
 
 namespace sluice::tools {
 namespace {
 
-// Names of CUDA's libraries up to ".so", those first that need a GPU.
-constexpr std::array gpu_libraries = {"libcublas",   "libcublasLt",  "libcudnn",    "libcufft",
-                                      "libcufftw",   "libcurand",    "libcusolver", "libcusparse",
-                                      "libcutensor", "libnccl",      "libnpp",      "libnvjpeg",
-                                      "libcufile",   "libcusparseLt"};
+// Names of libraries up to ".so".
 constexpr std::array tool_libraries = {"libnvrtc", "libnvJitLink", "libcupti", "libnvToolsExt",
                                        "libnvvm"};
 constexpr std::array interpreters = {"python", "perl", "ruby", "node",   "julia", "bash",
                                      "dash",   "sh",   "lua",  "octave", "java",  "Rscript"};
-
-// is_named() is true of "libcudnn_ops.so.9" where `name` is "libcudnn".
-bool is_named(const std::string& library, std::string_view name) {
-  if (!library.starts_with(name) || library.size() == name.size()) return false;
-  const char next = library[name.size()];
-  return next == '.' || next == '_' || name == "libnpp";
-}
 
 // What the dynamic linker reads of a file.
 struct Dynamic {
@@ -120,13 +111,13 @@ void take_code(Program& program, const std::vector<ptx::CodeImage>& images) {
 
 void take_libraries(Program& program, const std::vector<std::string>& needed) {
   for (const std::string& name : needed) {
-    const auto names = [&](const char* known) { return is_named(name, known); };
-    if (is_named(name, "libcudart")) {
+    const auto names = [&](const char* known) { return interpose::is_library_named(name, known); };
+    if (interpose::is_library_named(name, "libcudart")) {
       program.runtime = Program::Runtime::shared;
       program.cudart = name;
-    } else if (is_named(name, "libcuda")) {
+    } else if (interpose::is_library_named(name, "libcuda")) {
       program.uses_driver = true;
-    } else if (needs_gpu(name) || std::ranges::any_of(tool_libraries, names)) {
+    } else if (interpose::needs_gpu(name) || std::ranges::any_of(tool_libraries, names)) {
       program.libraries.push_back(name);
     }
   }
@@ -163,16 +154,14 @@ void take_elf(Program& program, const Elf64_Ehdr& header, Bytes bytes) {
   const std::optional<Dynamic> dynamic = dynamic_of(*sections);
   program.kind = kind_of(header, *sections, dynamic);
   if (dynamic) take_libraries(program, dynamic->needed);
-  const Result<interpose::ProgramFile> file = interpose::inspect_program(program.path);
-  if (file && file->has_static_cuda_runtime) program.runtime = Program::Runtime::fixed;
+  const Result<interpose::ProgramFile> file =
+      interpose::inspect_program(program.path, cpu_runtime());
+  if (!file || !file->has_static_cuda_runtime) return;
+  program.runtime = Program::Runtime::fixed;
+  program.obstacle = file->obstacle;
 }
 
 }  // namespace
-
-bool needs_gpu(const std::string& library) {
-  return std::ranges::any_of(gpu_libraries,
-                             [&](const char* known) { return is_named(library, known); });
-}
 
 std::optional<int> cuda_of(const std::string& ptx_version) {
   const int version = std::atoi(ptx_version.c_str());

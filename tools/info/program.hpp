@@ -39,6 +39,7 @@ struct Program {
 
   Runtime runtime = Runtime::none;
   std::string cudart;                  // the shared runtime's name: libcudart.so.13
+  std::optional<Error> obstacle;       // why the CPU device can't replace the static one
   bool uses_driver = false;            // libcuda.so.1, by name
   std::vector<std::string> libraries;  // others of CUDA's that it needs
   std::string ptx_version;             // "9.0", of the first PTX; empty where there is none
@@ -59,9 +60,5 @@ Result<Program> read_program(const std::string& path);
 // cuda_of() is the major version of the CUDA that first had a version of PTX: 13 of "9.0"; nothing
 // of versions before 7, which do not tell.
 std::optional<int> cuda_of(const std::string& ptx_version);
-
-// needs_gpu() is true of CUDA libraries that come as machine code and work on NVIDIA's driver
-// alone.
-bool needs_gpu(const std::string& library);
 
 }  // namespace sluice::tools

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "interpose/driver/gpu_libraries.hpp"
+
 namespace sluice::tools {
 namespace {
 
@@ -102,23 +104,22 @@ Verdict on_gpu(const Program& program, std::optional<uint32_t> architecture) {
   if (program.images_without_ptx > 0) {
     text += fmt::format("; {}: their launches pass through", count_without_ptx(program));
   }
-  const bool has_other_launches = std::ranges::any_of(program.libraries, needs_gpu);
+  const bool has_other_launches = std::ranges::any_of(program.libraries, interpose::needs_gpu);
   if (has_other_launches) text += "; what CUDA's own libraries launch passes through";
   return {true, text};
 }
 
 Verdict on_cpu_device(const Program& program) {
   if (!program.uses_cuda()) return {true, without_code(program)};
-  if (program.runtime == Program::Runtime::fixed) {
-    return {false,
-            "does not run: the static CUDA runtime needs NVIDIA's driver; link with 'nvcc -cudart "
-            "shared' (CMake: CUDA_RUNTIME_LIBRARY Shared)"};
+  if (program.obstacle) {
+    return {false, fmt::format("does not run: it {}; {}", program.obstacle->what,
+                               program.obstacle->remedy)};
   }
   if (program.runtime == Program::Runtime::shared && program.cudart != own_cudart) {
     return {false, fmt::format("does not run: the CPU device has {}, not {}; build it with CUDA 13",
                                own_cudart, program.cudart)};
   }
-  const auto library = std::ranges::find_if(program.libraries, needs_gpu);
+  const auto library = std::ranges::find_if(program.libraries, interpose::needs_gpu);
   if (library != program.libraries.end()) {
     return {false, fmt::format("does not run: {} needs a GPU; use kernels of your own", *library)};
   }
@@ -129,6 +130,9 @@ Verdict on_cpu_device(const Program& program) {
   std::string text =
       "runs; launches run as tasks where what they touch is known ('sluice explain' says of what)";
   if (program.images == 0) text = "runs; the code that it loads must be PTX";
+  if (program.runtime == Program::Runtime::fixed) {
+    text += "; the CPU device's runtime takes the static one's place";
+  }
   if (program.images_without_ptx > 0) {
     text += fmt::format("; {}: their launches fail", count_without_ptx(program));
   }

@@ -40,7 +40,7 @@ void write_launch_graph(const dro::JournalSummary& summary, std::ostream& out, s
   size_t since_barrier = 0;  // index of the first launch after it
   for (size_t i = 0; i < std::min(most, summary.launches.size()); ++i) {
     const dro::LaunchRecord& launch = summary.launches[i].record;
-    const bool tracked = launch.footprint.has_value();
+    const bool tracked = !launch.is_opaque();
     out << fmt::format("  l{} [label={}{}];\n", launch.number, launch_label(launch, width),
                        tracked ? "" : ", style=dashed");
     if (barrier) out << fmt::format("  l{} -> l{} [style=dashed];\n", *barrier, launch.number);

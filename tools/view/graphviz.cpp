@@ -1,9 +1,7 @@
 #include "tools/view/graphviz.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -12,27 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file/temporary_folder.hpp"
+
 namespace sluice::tools {
 namespace {
-
-// Folder is a new one that goes with the object.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "sluice-graph-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // run_dot() is 0, or why it could not be started.
 int run_dot(const std::string& input, const std::string& output, int& status) {
@@ -56,7 +37,7 @@ int run_dot(const std::string& input, const std::string& output, int& status) {
 }  // namespace
 
 Result<std::string> draw_graph(const std::string& graph) {
-  const Folder folder;
+  const TemporaryFolder folder("sluice-graph");
   const std::string input = folder.path() + "/graph.dot", output = folder.path() + "/graph.svg";
   std::ofstream(input, std::ios::binary) << graph;
   int status = 0;

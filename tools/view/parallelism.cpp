@@ -112,7 +112,7 @@ double BlockSpan::start_of(const dro::LaunchRecord& launch, uint32_t block) {
 }
 
 bool BlockSpan::add(const dro::LaunchRecord& launch, const Weights& weights) {
-  const bool tracked = launch.footprint.has_value();
+  const bool tracked = !launch.is_opaque();
   if (!tracked) {
     barrier_ = span_ = span_ + weights.most();
     return true;
@@ -134,12 +134,12 @@ bool BlockSpan::add(const dro::LaunchRecord& launch, const Weights& weights) {
 class LaunchSpan {
  public:
   void add(const dro::LaunchRecord& launch, double most) {
-    double start = launch.footprint ? barrier_ : span_;
+    double start = launch.is_opaque() ? span_ : barrier_;
     for (const auto& [master, id] : launch.dependences)
       start = std::max(start, finish_[master]);
     finish_[launch.number] = start + most;
     span_ = std::max(span_, start + most);
-    if (!launch.footprint) barrier_ = span_;
+    if (launch.is_opaque()) barrier_ = span_;
   }
   double span() const { return span_; }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hostcuda/block_abi.h"
+#include "hostcuda/driver/api/event_promise.hpp"
 #include "hostcuda/driver/api/host_function.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
@@ -110,12 +111,30 @@ int run_in_order(void* handle, CUhostFn function, void* data) {
   return submit_function<BlocksOperation>(static_cast<CUstream>(handle), function, data);
 }
 
+void never_wait_for_room(int never) {
+  Engine::never_wait_for_room(never != 0);
+}
+
+void hold_functions(int hold) {
+  Driver* driver = Driver::get();
+  if (driver == nullptr) return;
+  if (hold != 0) {
+    driver->engine.functions().begin();
+  } else {
+    driver->engine.functions().end();
+  }
+}
+
 constexpr SluiceHostDeviceTable host_device_table = {
     .size = sizeof(SluiceHostDeviceTable),
     .get_block_code = get_block_code,
     .get_traced_block_code = get_traced_block_code,
     .set_access_sink = set_access_sink,
     .run_in_order = run_in_order,
+    .never_wait_for_room = never_wait_for_room,
+    .hold_functions = hold_functions,
+    .promise_event = promise_event,
+    .reach_event = reach_event,
 };
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 

@@ -31,7 +31,8 @@ size_t count_memory() {
 DeviceProperties DeviceProperties::of_this_machine() {
   DeviceProperties properties;
   properties.processors = available_processors();
-  properties.memory_bytes = count_memory();
+  properties.memory_bytes = memory_setting().value_or(count_memory());
+  properties.compute = compute_setting().value_or(ComputeCapability());
   properties.clock_khz = static_cast<int>(
       read_number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").value_or(2'000'000));
   const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);

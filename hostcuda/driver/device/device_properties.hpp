@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hostcuda/driver/device/cuda_api.hpp"
+#include "hostcuda/driver/device/device_settings.hpp"
 
 namespace sluice::hostcuda {
 
@@ -29,10 +30,13 @@ constexpr size_t pitch_alignment = 512;
 
 // DeviceProperties is read once from the machine. Each of available_processors() is one
 // multiprocessor. The compute capability is 8.0: all that PTX has up to there runs, and of what
-// came later nothing that a program would look for. PTX for any target runs.
+// came later nothing that a program would look for. PTX for any target runs. Capability and memory
+// may be set otherwise (device_settings.hpp), which changes what the device says and how much it
+// allocates, and no more.
 struct DeviceProperties {
   unsigned processors = 1;
   size_t memory_bytes = 0;  // of the machine, or of the control group where that is less
+  ComputeCapability compute;
   int clock_khz = 0;
   int last_level_cache_bytes = 0;
   std::string name;

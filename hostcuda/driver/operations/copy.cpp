@@ -125,10 +125,10 @@ CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& cop
     return submit(driver, stream, std::make_shared<const CopyOperation>(copy, parameters));
   }
   // Within work nobody can wait; there a copy to pageable memory is simply submitted.
-  const bool within_work = Engine::within_work();
+  const bool is_within_work = within_work();
   if (known.source == Reach::pageable) {
     const bool small = copy.width <= staging_limit / copy.height / copy.depth;
-    if (known.destination == Reach::pageable || !(small || within_work)) {
+    if (known.destination == Reach::pageable || !(small || is_within_work)) {
       return copy_now(driver, stream, copy);
     }
     Copy staged = copy;
@@ -136,7 +136,8 @@ CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& cop
     driver.engine.submit(stream->queue, [staged, memory] { perform(staged); });
     return CUDA_SUCCESS;
   }
-  if (known.destination == Reach::pageable && !within_work) return copy_now(driver, stream, copy);
+  if (known.destination == Reach::pageable && !is_within_work)
+    return copy_now(driver, stream, copy);
   driver.engine.submit(stream->queue, std::make_shared<const CopyOperation>(copy, parameters));
   return CUDA_SUCCESS;
 }

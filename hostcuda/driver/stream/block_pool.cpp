@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/thread/thread_owned.hpp"
 #include "hostcuda/driver/stream/scratch.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
 
@@ -21,10 +22,14 @@ constexpr uint64_t wake_worth_nanoseconds = 20'000;
 // them that workers end together.
 constexpr uint64_t turns_per_worker = 8;
 
+struct Scratch {
+  DeviceBytes bytes;
+};
+
 // scratch_of_this_thread() returns at least `bytes` bytes, kept for the thread's next launch, or
 // nullptr where there is no memory.
 void* scratch_of_this_thread(uint64_t bytes) {
-  static thread_local DeviceBytes scratch;
+  DeviceBytes& scratch = ThreadOwned<Scratch>::get().bytes;
   if (scratch == nullptr || scratch.get_deleter().bytes < bytes) {
     DeviceBytes larger = make_scratch(bytes);
     if (larger == nullptr) return nullptr;

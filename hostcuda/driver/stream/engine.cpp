@@ -1,6 +1,7 @@
 #include "hostcuda/driver/stream/engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,12 @@ namespace sluice::hostcuda {
 namespace {
 
 thread_local bool runs_work = false;
+thread_local bool never_waits_for_room = false;
+
+// A thread that waits for room is woken when this much of it is there, or looks by itself: woken at
+// the end of each operation, it would take the processor from the next.
+constexpr size_t room_to_wake_for = 64;
+constexpr std::chrono::milliseconds look_for_room{1};
 
 // Threads beyond this many are a program's mistake, and work then waits for one to come back.
 constexpr unsigned most_threads = 512;
@@ -22,8 +29,20 @@ constexpr unsigned most_threads = 512;
 
 Engine::Engine(unsigned workers) : pool_(workers), most_computing_(std::max(2u, workers)) {}
 
-bool Engine::within_work() {
+bool within_work() {
   return runs_work;
+}
+
+void Engine::never_wait_for_room(bool never) {
+  never_waits_for_room = never;
+}
+
+void Engine::wait_for_room(const StreamQueue& queue, Lock& lock) {
+  if (StreamOrder::room(queue) > 0 || runs_work || never_waits_for_room) return;
+  ++waiting_for_room_;
+  while (StreamOrder::room(queue) == 0)
+    room_made_.wait_for(lock, look_for_room);
+  --waiting_for_room_;
 }
 
 Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, std::function<void()> work) {
@@ -33,6 +52,7 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, std::function<v
 Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
                       std::vector<Ticket> after) {
   Lock lock = lock_briefly_held(mutex_);
+  if (work->takes_room()) wait_for_room(*queue, lock);
   order_.order_before(*queue, after);
   Ticket ticket = order_.add(queue, std::move(work), std::move(after));
   provide_thread(lock);
@@ -42,6 +62,7 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work
 Ticket Engine::submit_instant(const std::shared_ptr<StreamQueue>& queue,
                               std::function<void()> work) {
   Lock lock = lock_briefly_held(mutex_);
+  wait_for_room(*queue, lock);
   std::vector<Ticket> after;
   order_.order_before(*queue, after);
   if (all_done(after) && StreamOrder::complete_instantly(*queue, work)) return last_of(queue);
@@ -49,6 +70,15 @@ Ticket Engine::submit_instant(const std::shared_ptr<StreamQueue>& queue,
       order_.add(queue, std::make_shared<const FunctionWork>(std::move(work)), std::move(after));
   provide_thread(lock);
   return ticket;
+}
+
+void Engine::keep(const Ticket& promise) {
+  {
+    Lock lock = lock_briefly_held(mutex_);
+    order_.keep(*promise.queue);
+    provide_thread(lock);
+  }
+  sleepers_.wake();
 }
 
 // provide_thread() sees to it that ready work finds a thread. Whoever looks for work takes one
@@ -67,6 +97,11 @@ void Engine::provide_thread(Lock& lock) {
   if (looking_ > spinners) work_is_ready_.notify_one();
   if (threads_ - calling_program_ >= most_computing_ || threads_ >= most_threads) return;
   ++threads_;
+  if (resting_.called < resting_.threads) {
+    ++resting_.called;
+    resting_.is_over.notify_one();
+    return;
+  }
   try {
     start_daemon_thread("sluice-cuda", [this] { serve(); });
   } catch (const std::system_error&) {
@@ -79,6 +114,7 @@ void Engine::serve() {
   runs_work = true;
   Lock lock(mutex_);
   for (;;) {
+    if (threads_ - calling_program_ > most_computing_) rest(lock);
     StreamQueue* queue = order_.take();
     if (queue == nullptr) {
       sleep_until_ready(lock);
@@ -86,6 +122,17 @@ void Engine::serve() {
       run_first(*queue, lock);
     }
   }
+}
+
+// Whoever comes back from the program leaves its work to those who took its place meanwhile.
+void Engine::rest(Lock& lock) {
+  --threads_;
+  ++resting_.threads;
+  provide_thread(lock);
+  if (!lock.owns_lock()) lock_briefly_held(lock);
+  resting_.is_over.wait(lock, [&] { return resting_.called > 0; });
+  --resting_.called;
+  --resting_.threads;
 }
 
 void Engine::sleep_until_ready(Lock& lock) {
@@ -109,12 +156,15 @@ void Engine::run_first(StreamQueue& queue, Lock& lock) {
     provide_thread(lock);
   }
   if (lock.owns_lock()) lock.unlock();
+  if (calls_program) functions_.wait();
   run(*work);
   // What the work holds (code, staging memory) is gone before anyone hears that it is done.
   work.reset();
   lock_briefly_held(lock);
   if (calls_program) --calling_program_;
   order_.complete_first(queue);
+  if (waiting_for_room_ > 0 && StreamOrder::room(queue) == room_to_wake_for)
+    room_made_.notify_all();
   sleepers_.wake();
   if (order_.ready() > 1) {
     provide_thread(lock);
@@ -154,6 +204,7 @@ CUresult Engine::wait(const Ticket& ticket) {
 CUresult Engine::wait(const std::vector<Ticket>& tickets) {
   const auto done = [&] { return all_done(tickets); };
   if (runs_work && !done()) return CUDA_ERROR_NOT_PERMITTED;
+  functions_.somebody_waits();
   if (!spin_until(done)) sleepers_.sleep_until_done(tickets);
   flush_device_output();
   return error();

@@ -79,6 +79,8 @@ class BlocksOperation final : public HostOperation {
  public:
   using HostOperation::HostOperation;
   bool calls_the_program() const override { return false; }
+  // Whoever asks for it counts the launches in it.
+  bool takes_room() const override { return false; }
 };
 
 // EventOperation reaches an event.

@@ -25,7 +25,9 @@ Ticket StreamOrder::add(const std::shared_ptr<StreamQueue>& queue, SharedWork wo
   const uint64_t number = queue->submitted_.load() + 1;
   const bool was_empty = queue->items_.empty();
   if (was_empty) busy_.push_back(queue);
-  queue->items_.push_back({std::move(work), std::move(after)});
+  const bool takes_room = work->takes_room();
+  queue->items_.push_back({std::move(work), std::move(after), takes_room});
+  if (takes_room) ++queue->taken_room_;
   queue->submitted_.store(number);
   if (was_empty) make_ready_or_wait(*queue);
   return {queue, number};
@@ -57,8 +59,8 @@ StreamQueue* StreamOrder::take() {
   return nullptr;
 }
 
-void StreamOrder::complete_first(StreamQueue& queue) {
-  queue.items_.pop_front();
+// complete_next() counts one more as done, and finds what may begin after it in other queues.
+void StreamOrder::complete_next(StreamQueue& queue) {
   queue.completed_.fetch_add(1);
   const uint64_t completed = queue.completed_.load();
   std::vector<StreamQueue*> released;
@@ -69,6 +71,22 @@ void StreamOrder::complete_first(StreamQueue& queue) {
   });
   for (StreamQueue* waiter : released)
     make_ready_or_wait(*waiter);
+}
+
+Ticket StreamOrder::promise() {
+  Ticket ticket{make_queue(QueueKind::non_blocking, least_stream_priority), 1};
+  ticket.queue->submitted_.store(1);
+  return ticket;
+}
+
+void StreamOrder::keep(StreamQueue& promise) {
+  complete_next(promise);
+}
+
+void StreamOrder::complete_first(StreamQueue& queue) {
+  if (queue.items_.front().takes_room) --queue.taken_room_;
+  queue.items_.pop_front();
+  complete_next(queue);
   if (!queue.items_.empty()) return make_ready_or_wait(queue);
   const auto place = std::find_if(busy_.begin(), busy_.end(),
                                   [&](const auto& entry) { return entry.get() == &queue; });

@@ -1,6 +1,7 @@
 // Which work may run now, of all queues.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -27,6 +28,16 @@ class StreamOrder {
 
   // add() puts work at the end of a queue; it may begin after `after` as well.
   Ticket add(const std::shared_ptr<StreamQueue>& queue, SharedWork work, std::vector<Ticket> after);
+
+  // promise() is the ticket of work that nobody runs and that is done by keep(). It stands in a
+  // queue of its own, which holds nothing else.
+  static Ticket promise();
+  void keep(StreamQueue& promise);
+
+  // room() is how many operations more the queue's stream takes, by its own account.
+  static size_t room(const StreamQueue& queue) {
+    return stream_operations - std::min(queue.taken_room_, stream_operations);
+  }
 
   // take() is a queue whose first item may begin, nullptr where there is none: that with the most
   // urgent priority, and of those the first to become ready. Its item stays the first until
@@ -59,6 +70,7 @@ class StreamOrder {
   static constexpr size_t priorities = 1 + least_stream_priority - greatest_stream_priority;
 
   void make_ready_or_wait(StreamQueue& queue);
+  void complete_next(StreamQueue& queue);
 
   const std::shared_ptr<StreamQueue> legacy_ = make_queue(QueueKind::legacy, least_stream_priority);
   std::vector<std::shared_ptr<StreamQueue>> busy_;  // queues that are not empty

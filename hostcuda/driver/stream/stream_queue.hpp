@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -21,6 +22,10 @@ enum class QueueKind { legacy, blocking, non_blocking };
 constexpr int least_stream_priority = 0;
 constexpr int greatest_stream_priority = -5;
 
+// stream_operations is how many operations a stream takes before a call that submits another one
+// waits, as NVIDIA's driver does.
+constexpr size_t stream_operations = 1024;
+
 // StreamQueue belongs to the StreamOrder of its engine, which alone changes it, under its lock.
 class StreamQueue {
  public:
@@ -38,6 +43,7 @@ class StreamQueue {
   struct Item {
     SharedWork work;
     std::vector<Ticket> after;  // of other queues; met ones are dropped from its end
+    bool takes_room;
   };
   struct Waiter {
     uint64_t number;
@@ -49,6 +55,7 @@ class StreamQueue {
   std::atomic<uint64_t> submitted_{0};
   std::atomic<uint64_t> completed_{0};
   std::deque<Item> items_;  // the first one may be running
+  size_t taken_room_ = 0;   // by how many of them
   std::vector<Waiter> waiters_;
   // The number of the other side's work that this queue is ordered after already, by an earlier
   // item: of the legacy queue's in a blocking queue; in it, what the legacy queue is ordered after.

@@ -24,6 +24,8 @@ class Work {
   // calls_the_program() says that run() executes code of the program, which may block for as long
   // as it likes: such work takes no processor from other streams.
   virtual bool calls_the_program() const { return false; }
+  // takes_room() says whether it counts among the operations that a stream takes.
+  virtual bool takes_room() const { return true; }
 };
 
 using SharedWork = std::shared_ptr<const Work>;

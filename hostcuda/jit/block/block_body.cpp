@@ -6,10 +6,12 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "hostcuda/block_abi.h"
-#include "hostcuda/jit/block/row_threads.hpp"
+#include "hostcuda/jit/block/shared_atomics.hpp"
 #include "hostcuda/jit/convergence/warp_meetings.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
+#include "hostcuda/jit/regions/lifted_points.hpp"
+#include "hostcuda/jit/threads/row_threads.hpp"
 #include "hostcuda/jit/waits/wait_calls.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -97,6 +99,43 @@ Cut cut_with_lockstep(ThreadFunction& thread, const KernelContext& context) {
   return cut_into_regions(*before, context);
 }
 
+// may_lift() is false where there is nothing to lift, and where threads wait for others in a loop:
+// they must not hold up those that the others wait for.
+bool may_lift(Function& function) {
+  bool has_points = false;
+  for (const Instruction& instruction : instructions(function)) {
+    const auto* call = dyn_cast<CallInst>(&instruction);
+    if (call && is_yield(*call)) return false;
+    has_points |= call && is_sync_point(*call);
+  }
+  return has_points;
+}
+
+bool stay_together(const RegionPlan& plan) {
+  return plan.structured && !plan.early_exits;
+}
+
+// cut_with_lifted_points() lifts operations of warps out of their branches where only that leaves
+// the threads together: without states of their own, and without some that end before others.
+Cut cut_with_lifted_points(ThreadFunction& thread, const KernelContext& context) {
+  if (!may_lift(*thread.function)) return cut_with_lockstep(thread, context);
+  ValueToValueMapTy map;
+  Function* before = CloneFunction(thread.function, map);
+  Cut cut = cut_with_lockstep(thread, context);
+  if (stay_together(cut.plan) || !lift_points(*before)) {
+    before->eraseFromParent();
+    return cut;
+  }
+  ThreadFunction lifted = thread;
+  lifted.function = before;
+  Cut lifted_cut = cut_with_lockstep(lifted, context);
+  const bool is_better =
+      stay_together(lifted_cut.plan) || (lifted_cut.plan.structured && !cut.plan.structured);
+  (is_better ? thread : lifted).function->eraseFromParent();
+  if (is_better) thread.function = lifted.function;
+  return is_better ? std::move(lifted_cut) : std::move(cut);
+}
+
 }  // namespace
 
 BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
@@ -107,7 +146,9 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
     waits_for_blocks = insert_waits(*thread.function, context);
     insert_warp_meetings(*thread.function, context.block);
   }
-  auto [regions, plan, uniformity] = cut_with_lockstep(thread, context);
+  auto [regions, plan, uniformity] = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
+                                         ? cut_with_lockstep(thread, context)
+                                         : cut_with_lifted_points(thread, context);
   Function& function = *thread.function;
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
@@ -131,6 +172,7 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   layout = reserve_exchange(frame, regions.points, !plan.structured);
   BlockBody body = plan.structured ? emit_structured(frame, regions, layout)
                                    : emit_states(frame, regions, layout);
+  make_shared_atomics_plain(*body.function, *body.function->getArg(2));
   body.waits_for_blocks = waits_for_blocks;
   return body;
 }

@@ -71,7 +71,7 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   for (unsigned axis = 0; axis < 2; ++axis) {
     extents[axis] = ir.CreateLoad(
         i32, ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), launch,
-                                           offsetof(SluiceBlockLaunch, grid) + 4 * axis));
+                                           offsetof(SluiceBlockLaunch, grid) + uint64_t{4} * axis));
   }
   Value* first_x = ir.CreateURem(first, extents[0]);
   Value* first_row = ir.CreateUDiv(first, extents[0]);

@@ -8,19 +8,30 @@ namespace sluice::hostcuda::jit {
 
 using namespace llvm;
 
-KeptValues::KeptValues(BodyFrame& frame, const LiveValues& live) : frame_(frame), live_(live) {
-  const DataLayout& layout = frame.function->getParent()->getDataLayout();
-  IRBuilder<> ir(frame.entry, frame.entry->begin());
-  for (const Slot& slot : live.slots) {
-    Type* type = slot.storage->getAllocatedType();
+KeptValues::KeptValues(BodyFrame& frame, const LiveValues& live, bool by_warps,
+                       ArrayRef<BasicBlock*> block_entries)
+    : frame_(frame), live_(live) {
+  std::set<unsigned> for_the_block;
+  for (BasicBlock* entry : block_entries)
+    for_the_block.insert(live_in(entry).begin(), live_in(entry).end());
+  for (unsigned i = 0; i < live.slots.size(); ++i) {
+    Type* type = live.slots[i].storage->getAllocatedType();
     Place place;
-    place.bytes = layout.getTypeAllocSize(type);
-    if (slot.uniform) {
+    if (live.slots[i].uniform) {
+      IRBuilder<> ir(frame.entry, frame.entry->begin());
       place.variable = ir.CreateAlloca(type, nullptr, "uniform");
     } else {
-      place.offset = frame.layout.reserve(place.bytes * frame.context.block.count());
+      place.array = ThreadArray::make(frame, type, by_warps && !for_the_block.contains(i));
     }
     places_.push_back(place);
+  }
+}
+
+void KeptValues::begin_warp(BasicBlock* entry, IRBuilder<>& before, IRBuilder<>& start) const {
+  for (unsigned i : live_in(entry)) {
+    AllocaInst* variable = places_[i].variable;
+    if (!variable) continue;
+    start.CreateStore(before.CreateLoad(variable->getAllocatedType(), variable), variable);
   }
 }
 
@@ -55,8 +66,7 @@ void KeptValues::load(IRBuilder<>& ir, BasicBlock* entry, const RegionSlots& slo
     if (!variable) continue;
     Value* value = slots.uniform_values[i];
     if (!value) {
-      value = ir.CreateLoad(variable->getAllocatedType(),
-                            frame_.element(ir, places_[i].offset, places_[i].bytes, loops.linear));
+      value = ir.CreateLoad(variable->getAllocatedType(), places_[i].array.element(ir, loops));
     }
     ir.CreateStore(value, variable);
   }
@@ -75,7 +85,7 @@ void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBl
     if (!variable || !is_written(i, blocks)) continue;
     Value* value = ir.CreateLoad(variable->getAllocatedType(), variable);
     Value* place = places_[i].variable;
-    if (!place) place = frame_.element(ir, places_[i].offset, places_[i].bytes, loops.linear);
+    if (!place) place = places_[i].array.element(ir, loops);
     ir.CreateStore(value, place);
   }
 }

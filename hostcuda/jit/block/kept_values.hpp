@@ -7,8 +7,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
-#include "hostcuda/jit/block/body_frame.hpp"
 #include "hostcuda/jit/regions/live_values.hpp"
+#include "hostcuda/jit/threads/thread_array.hpp"
 
 namespace sluice::hostcuda::jit {
 
@@ -22,10 +22,19 @@ struct RegionSlots {
 };
 
 // KeptValues places uniform slots in variables of the block function, which become registers, and
-// others in arrays of its private memory with one element a thread.
+// others in arrays with one element a thread.
 class KeptValues {
  public:
-  KeptValues(BodyFrame& frame, const LiveValues& live);
+  // Where warps run one after the other, `block_entries` are the regions that start where the whole
+  // block has met: what none of them reads is kept for one warp at a time.
+  KeptValues(BodyFrame& frame, const LiveValues& live, bool by_warps,
+             llvm::ArrayRef<llvm::BasicBlock*> block_entries);
+
+  // begin_warp() has each warp begin at `entry` with the uniform values that the block came with,
+  // which warps before it may have changed: it reads them at `before`, in front of the loops over
+  // warps, and writes them at `start`, where one begins.
+  void begin_warp(llvm::BasicBlock* entry, llvm::IRBuilder<>& before,
+                  llvm::IRBuilder<>& start) const;
 
   // enter() makes the variables of a region of `blocks` that starts at `entry`, maps the slots to
   // them, and reads the uniform values at the end of `start`, in front of the loops over threads:
@@ -44,8 +53,7 @@ class KeptValues {
  private:
   struct Place {
     llvm::AllocaInst* variable = nullptr;
-    uint64_t offset = 0;
-    uint64_t bytes = 0;
+    ThreadArray array;  // where there is no variable
   };
   const std::vector<unsigned>& live_in(llvm::BasicBlock* entry) const;
   bool is_written(unsigned slot, const BlockSet& blocks) const;

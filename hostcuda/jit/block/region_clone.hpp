@@ -7,8 +7,8 @@
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
-#include "hostcuda/jit/block/body_frame.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
+#include "hostcuda/jit/threads/body_frame.hpp"
 #include "hostcuda/jit/warp/exchange.hpp"
 
 namespace sluice::hostcuda::jit {

@@ -2,15 +2,57 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 
-#include "base/assert.hpp"
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/call_runtime.hpp"
-#include "hostcuda/jit/block/kept_values.hpp"
+#include "hostcuda/jit/block/region_emitter.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
+
+// Starts are where regions begin in the block function, made when first asked for.
+class Starts {
+ public:
+  BasicBlock* of(BasicBlock* entry, Function* function) {
+    BasicBlock*& start = starts_[entry];
+    if (!start) {
+      start = BasicBlock::Create(function->getContext(), "region", function);
+      pending_.push_back(entry);
+    }
+    return start;
+  }
+  // next() is an entry whose region is yet to be emitted; null where there is none.
+  BasicBlock* next() {
+    if (pending_.empty()) return nullptr;
+    BasicBlock* entry = pending_.back();
+    pending_.pop_back();
+    return entry;
+  }
+
+ private:
+  DenseMap<BasicBlock*, BasicBlock*> starts_;
+  std::vector<BasicBlock*> pending_;
+};
+
+// takes_warps() tells the blocks whose warps run one after the other from one point where the whole
+// block meets to the next: what lanes tell each other stays in registers then.
+bool takes_warps(const KernelContext& context, const KernelRegions& regions) {
+  return context.block.x % 32 == 0 && any_of(regions.points, WarpExchange::takes);
+}
+
+// meets_in_warps() tells the points to which the lanes of a warp may come without other warps.
+bool meets_in_warps(const SyncPoint& point) {
+  return point.is_lockstep || point.code.operation == SyncOperation::meeting ||
+         WarpExchange::takes(point);
+}
+
+std::vector<BasicBlock*> block_entries(const KernelRegions& regions) {
+  std::vector<BasicBlock*> entries;
+  for (const SyncPoint& point : regions.points)
+    if (!meets_in_warps(point)) entries.push_back(point.after);
+  return entries;
+}
 
 class StructuredEmitter {
  public:
@@ -18,250 +60,145 @@ class StructuredEmitter {
       : frame_(frame),
         regions_(regions),
         layout_(layout),
-        locals_(frame, regions.locals, !regions.points.empty()),
-        kept_(frame, regions.live) {
-    for (size_t i = 0; i < regions.points.size(); ++i)
-      point_at_[regions.points[i].block] = i;
-    branches_.insert(regions.branches.begin(), regions.branches.end());
-  }
+        by_warps_(takes_warps(frame.context, regions)),
+        emitter_(frame, regions, layout, by_warps_, block_entries(regions)) {}
 
   BlockBody emit() {
-    finish_ = BasicBlock::Create(frame_.llvm_context(), "finish", frame_.function);
+    finish_ = block("finish");
     ReturnInst::Create(frame_.llvm_context(), finish_);
-    IRBuilder<> ir(frame_.entry);
-    if (regions_.early_exits) {
-      const uint64_t threads = frame_.context.block.count();
-      alive_ = frame_.layout.reserve(threads);
-      Value* array = frame_.element(ir, alive_, 1, ir.getInt64(0));
-      ir.CreateMemSet(array, ir.getInt8(1), threads, Align(64));
-      alive_count_ = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "alive");
-      ir.CreateStore(ir.getInt32(static_cast<uint32_t>(threads)), alive_count_);
+    BranchInst::Create(starts_.of(&frame_.thread.function->getEntryBlock(), frame_.function),
+                       frame_.entry);
+    while (BasicBlock* entry = starts_.next()) {
+      BasicBlock* start = starts_.of(entry, frame_.function);
+      by_warps_ ? emit_section(entry, start) : go_on(emitter_.emit(entry, start, nullptr));
     }
-    ir.CreateBr(start_of(&frame_.thread.function->getEntryBlock()));
-    while (!pending_.empty()) {
-      BasicBlock* entry = pending_.back();
-      pending_.pop_back();
-      emit_region(entry);
-    }
-    return {frame_.function, frame_.layout.bytes(), locals_.bytes_below_shared(),
+    return {frame_.function, frame_.layout.bytes(), emitter_.bytes_below_shared(),
             regions_.merges_rows};
   }
 
  private:
-  BasicBlock* start_of(BasicBlock* entry) {
-    BasicBlock*& start = starts_[entry];
-    if (!start) {
-      start = BasicBlock::Create(frame_.llvm_context(), "region", frame_.function);
-      pending_.push_back(entry);
-    }
-    return start;
+  // Section is what a warp runs from one point where the whole block meets to the next: the regions
+  // that it comes to on its way, which all warps leave by the same cut.
+  struct Section {
+    WarpLoops warps;
+    Value* warp = nullptr;  // i64: its number in the block
+    Starts starts;
+    std::vector<BasicBlock*> exits;  // cuts; null: all threads have ended
+    AllocaInst* exit = nullptr;      // which one the warps took
+  };
+
+  BasicBlock* block(const char* name) const {
+    return BasicBlock::Create(frame_.llvm_context(), name, frame_.function);
   }
 
-  // any_of_cut() is the variable in which the threads of a lockstep loop say whether any goes on;
-  // null for other cuts.
-  AllocaInst* any_of_cut(BasicBlock* cut) {
-    const auto found = point_at_.find(cut);
-    if (found == point_at_.end()) return nullptr;
-    const SyncPoint& point = regions_.points[found->second];
-    if (!point.is_lockstep || !point.result) return nullptr;
-    AllocaInst*& variable = any_[cut];
-    if (!variable) {
-      IRBuilder<> ir(frame_.entry, frame_.entry->begin());
-      variable = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "any");
-    }
-    return variable;
-  }
-
-  // read_any() reads, in front of the loops over threads of the region that starts at `entry`, what
-  // the threads said at the cut before it; null where that is no lockstep loop's. The region may
-  // end at the same cut, where its threads write the variable anew while others have yet to begin.
-  Value* read_any(BasicBlock* entry, BasicBlock* start) {
-    const auto point = find_if(
-        regions_.points, [&](const SyncPoint& candidate) { return candidate.after == entry; });
-    AllocaInst* any = point == regions_.points.end() ? nullptr : any_of_cut(point->block);
-    if (!any) return nullptr;
-    IRBuilder<> ir(start);
-    return ir.CreateIsNotNull(ir.CreateLoad(any->getAllocatedType(), any));
-  }
-
-  bool is_cut(BasicBlock* block) const {
-    return point_at_.count(block) != 0 || branches_.contains(block);
-  }
-
-  BlockSet blocks_of(BasicBlock* entry) const {
-    BlockSet blocks;
-    blocks.insert(entry);
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (is_cut(blocks[i])) continue;
-      for (BasicBlock* successor : successors(blocks[i]))
-        blocks.insert(successor);
-    }
-    return blocks;
-  }
-
-  void emit_region(BasicBlock* entry) {
-    const BlockSet blocks = blocks_of(entry);
-    BasicBlock* start = starts_.lookup(entry);
-    ValueToValueMapTy map;
-    Value* any_before = read_any(entry, start);
-    for (BasicBlock* block : blocks) {
-      if (AllocaInst* any = any_of_cut(block)) {
-        IRBuilder<>(start).CreateStore(Constant::getNullValue(any->getAllocatedType()), any);
-      }
-    }
-    const RegionSlots slots = kept_.enter(entry, blocks, start, map);
-    const ThreadLoops loops = open_thread_loops(
-        start, frame_.context.block, regions_.merges_rows ? frame_.block_count() : nullptr,
-        regions_.has_row_threads);
-    frame_.map_arguments(map, loops);
-
-    IRBuilder<> ir(loops.body);
-    if (regions_.early_exits) skip_the_exited(ir, loops);
-    locals_.map_places(ir, loops, map);
-    kept_.load(ir, entry, slots, loops);
-
-    clone_blocks(blocks.getArrayRef(), frame_, map);
-    ir.CreateBr(cast<BasicBlock>(map.lookup(entry)));
-    BasicBlock* cut = nullptr;
+  void emit_section(BasicBlock* first, BasicBlock* start) {
+    Section section;
+    IRBuilder<> ir(frame_.entry, frame_.entry->begin());
+    section.exit = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "exit");
+    section.warps = open_warp_loops(start, frame_.context.block);
+    ir.SetInsertPoint(section.warps.body);
+    section.warp = ir.CreateLShr(section.warps.linear, 5, "warp");
+    if (regions_.early_exits) leave_where_none_is_alive(ir, section);
+    IRBuilder<> before(start->getTerminator());
+    emitter_.kept().begin_warp(first, before, ir);
+    ir.CreateBr(section.starts.of(first, frame_.function));
     bool ends = false;
-    AllocaInst* condition = nullptr;
-    for (BasicBlock* block : blocks) {
-      auto* copy = cast<BasicBlock>(map.lookup(block));
-      if (is_cut(block)) {
-        SLUICE_ASSERT(!cut);
-        cut = block;
-        condition = end_at_cut(block, copy, blocks, slots, loops);
-      } else if (isa<ReturnInst>(block->getTerminator())) {
-        ends = true;
-        end_thread(copy, loops);
-      }
+    while (BasicBlock* entry = section.starts.next()) {
+      const RegionEnd end =
+          emitter_.emit(entry, section.starts.of(entry, frame_.function), &section.warps);
+      ends |= end.ends;
+      go_on_in(section, end);
     }
-    remap_blocks(blocks.getArrayRef(), loops, map);
-    for (BasicBlock* block : blocks)
-      replace_results(*block, any_before, map, loops);
-    go_on(loops.done, cut, ends, condition);
+    ir.SetInsertPoint(section.warps.done);
+    if (ends) finish_where_all_have_ended(ir);
+    SwitchInst* next = ir.CreateSwitch(ir.CreateLoad(ir.getInt32Ty(), section.exit), finish_);
+    for (size_t i = 0; i < section.exits.size(); ++i) {
+      BasicBlock* leave = block("leave");
+      next->addCase(ir.getInt32(static_cast<uint32_t>(i)), leave);
+      go_on({.done = leave, .cut = section.exits[i]});
+    }
   }
 
-  void skip_the_exited(IRBuilder<>& ir, const ThreadLoops& loops) {
-    Value* alive = ir.CreateLoad(ir.getInt8Ty(), frame_.element(ir, alive_, 1, loops.linear));
-    BasicBlock* run = BasicBlock::Create(frame_.llvm_context(), "run", frame_.function);
-    ir.CreateCondBr(ir.CreateICmpNE(alive, ir.getInt8(0)), run, loops.latch);
-    mark_independent(*loops.body, loops);
-    ir.SetInsertPoint(run);
-  }
-
-  std::vector<BasicBlock*> entries_after(BasicBlock* cut) const {
-    auto found = point_at_.find(cut);
-    if (found != point_at_.end()) return {regions_.points[found->second].after};
-    return std::vector<BasicBlock*>(succ_begin(cut), succ_end(cut));
-  }
-
-  // Stores what later regions read and this one has written, and ends the thread's part. Returns
-  // the variable with a uniform branch's condition.
-  AllocaInst* end_at_cut(BasicBlock* cut, BasicBlock* copy, const BlockSet& blocks,
-                         const RegionSlots& slots, const ThreadLoops& loops) {
-    AllocaInst* condition = nullptr;
-    auto found = point_at_.find(cut);
-    Instruction* end = copy->getTerminator();
-    if (found != point_at_.end()) {
-      auto* call = cast<CallInst>(std::prev(end->getIterator()));
-      if (AllocaInst* any = any_of_cut(cut)) {
-        IRBuilder<> ir(end);
-        Value* before = ir.CreateLoad(any->getAllocatedType(), any);
-        Value* mine = ir.CreateZExt(call->getArgOperand(0), any->getAllocatedType());
-        ir.CreateStore(ir.CreateOr(before, mine), any);
-      } else if (!regions_.points[found->second].is_lockstep) {
-        emit_operands(*call, frame_, layout_, loops.linear);
-      }
-      call->eraseFromParent();
+  // After the loop over a warp's lanes: what they exchange, a branch that all warps take alike, or
+  // the end of the section.
+  void go_on_in(Section& section, const RegionEnd& end) {
+    IRBuilder<> ir(end.done);
+    const SyncPoint* point = end.cut ? emitter_.point_of(end.cut) : nullptr;
+    if (end.cut && end.ends && regions_.early_exits) leave_where_none_is_alive(ir, section);
+    if (!end.cut || (point && !meets_in_warps(*point))) {
+      ir.CreateStore(ir.getInt32(static_cast<uint32_t>(section.exits.size())), section.exit);
+      section.exits.push_back(end.cut);
+      ir.CreateBr(section.warps.latch);
+    } else if (point) {
+      if (WarpExchange::takes(*point)) emitter_.exchange().meet(ir, *point, section.warp);
+      ir.CreateBr(section.starts.of(point->after, frame_.function));
     } else {
-      IRBuilder<> entry_ir(frame_.entry, frame_.entry->begin());
-      Value* value = end->getOperand(0);
-      condition = entry_ir.CreateAlloca(value->getType(), nullptr, "condition");
-      IRBuilder<>(end).CreateStore(value, condition);
+      branch(ir, end, section.starts);
     }
-    IRBuilder<> ir(end);
-    kept_.store(ir, blocks, entries_after(cut), slots, loops);
-    ir.CreateBr(loops.latch);
-    end->eraseFromParent();
-    return condition;
   }
 
-  void end_thread(BasicBlock* copy, const ThreadLoops& loops) {
-    Instruction* end = copy->getTerminator();
-    IRBuilder<> ir(end);
-    if (regions_.early_exits) {
-      ir.CreateStore(ir.getInt8(0), frame_.element(ir, alive_, 1, loops.linear));
-      Value* count = ir.CreateLoad(ir.getInt32Ty(), alive_count_);
-      ir.CreateStore(ir.CreateSub(count, ir.getInt32(1)), alive_count_);
-    }
-    ir.CreateBr(loops.latch);
-    end->eraseFromParent();
+  void leave_where_none_is_alive(IRBuilder<>& ir, const Section& section) {
+    auto* lanes = FixedVectorType::get(ir.getInt8Ty(), 32);
+    Value* alive = ir.CreateAlignedLoad(
+        lanes, frame_.element(ir, emitter_.alive(), 32, section.warp), Align(32));
+    BasicBlock* some = block("some.alive");
+    ir.CreateCondBr(ir.CreateIsNotNull(ir.CreateOrReduce(alive)), some, section.warps.latch);
+    ir.SetInsertPoint(some);
   }
 
-  void replace_results(BasicBlock& block, Value* any_before, ValueToValueMapTy& map,
-                       const ThreadLoops& loops) {
-    for (const SyncPoint& point : regions_.points) {
-      if (point.after != &block || !point.result) continue;
-      if (any_of_cut(point.block)) {
-        auto* placeholder = cast<CallInst>(map.lookup(point.result));
-        placeholder->replaceAllUsesWith(any_before);
-        placeholder->eraseFromParent();
-        continue;
-      }
-      emit_result(*cast<CallInst>(map.lookup(point.result)), point.code, frame_, layout_,
-                  loops.linear);
-    }
+  void finish_where_all_have_ended(IRBuilder<>& ir) {
+    if (!regions_.early_exits) return;
+    BasicBlock* some = block("some.alive");
+    Value* count = ir.CreateLoad(ir.getInt32Ty(), emitter_.alive_count());
+    ir.CreateCondBr(ir.CreateIsNull(count), finish_, some);
+    ir.SetInsertPoint(some);
   }
 
   // After the loops over threads: the exchange, the uniform branch, or the block's end.
-  void go_on(BasicBlock* done, BasicBlock* cut, bool ends, AllocaInst* condition) {
-    IRBuilder<> ir(done);
-    if (!cut) {
+  void go_on(const RegionEnd& end) {
+    IRBuilder<> ir(end.done);
+    if (!end.cut) {
       ir.CreateBr(finish_);
       return;
     }
-    if (ends && regions_.early_exits) {
-      BasicBlock* some = BasicBlock::Create(frame_.llvm_context(), "some.alive", frame_.function);
-      Value* count = ir.CreateLoad(ir.getInt32Ty(), alive_count_);
-      ir.CreateCondBr(ir.CreateICmpEQ(count, ir.getInt32(0)), finish_, some);
-      ir.SetInsertPoint(some);
-    }
-    auto found = point_at_.find(cut);
-    if (found != point_at_.end()) {
-      const SyncPoint& point = regions_.points[found->second];
-      const SyncOperation operation = point.code.operation;
-      if (operation != SyncOperation::barrier && operation != SyncOperation::yield &&
-          operation != SyncOperation::meeting && !point.is_lockstep) {
-        Value* alive = regions_.early_exits ? frame_.element(ir, alive_, 1, ir.getInt64(0))
-                                            : ConstantPointerNull::get(ir.getPtrTy());
-        call_exchange(ir, layout_, static_cast<uint32_t>(found->second), frame_.memory, alive);
-      }
-      ir.CreateBr(start_of(point.after));
+    if (end.ends) finish_where_all_have_ended(ir);
+    const SyncPoint* point = emitter_.point_of(end.cut);
+    if (!point) return branch(ir, end, starts_);
+    meet(ir, *point);
+    ir.CreateBr(starts_.of(point->after, frame_.function));
+  }
+
+  // meet() emits what the threads of the whole block do at a point.
+  void meet(IRBuilder<>& ir, const SyncPoint& point) {
+    const SyncOperation operation = point.code.operation;
+    if (WarpExchange::takes(point)) return emitter_.exchange().meet(ir, point, nullptr);
+    if (operation == SyncOperation::barrier || operation == SyncOperation::yield ||
+        operation == SyncOperation::meeting || point.is_lockstep)
       return;
-    }
-    Instruction* branch = cut->getTerminator()->clone();
+    Value* alive = regions_.early_exits ? frame_.element(ir, emitter_.alive(), 1, ir.getInt64(0))
+                                        : ConstantPointerNull::get(ir.getPtrTy());
+    const auto number = static_cast<uint32_t>(&point - regions_.points.data());
+    call_exchange(ir, layout_, number, frame_.memory, alive);
+  }
+
+  // branch() emits a branch that all threads take alike, by what they said of it.
+  void branch(IRBuilder<>& ir, const RegionEnd& end, Starts& starts) {
+    Instruction* branch = end.cut->getTerminator()->clone();
     branch->setMetadata(LLVMContext::MD_loop, nullptr);
-    branch->setOperand(0, ir.CreateLoad(condition->getAllocatedType(), condition));
-    for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
-      branch->setSuccessor(i, start_of(cut->getTerminator()->getSuccessor(i)));
-    }
+    branch->setOperand(0, ir.CreateLoad(end.condition->getAllocatedType(), end.condition));
+    for (unsigned i = 0; i < branch->getNumSuccessors(); ++i)
+      branch->setSuccessor(i,
+                           starts.of(end.cut->getTerminator()->getSuccessor(i), frame_.function));
     ir.Insert(branch);
   }
 
   BodyFrame& frame_;
   const KernelRegions& regions_;
   ExchangePlan& layout_;
-  ThreadLocals locals_;
-  KeptValues kept_;
-  DenseMap<BasicBlock*, size_t> point_at_;
-  DenseSet<BasicBlock*> branches_;
-  DenseMap<BasicBlock*, AllocaInst*> any_;
-  DenseMap<BasicBlock*, BasicBlock*> starts_;
-  std::vector<BasicBlock*> pending_;
+  const bool by_warps_;
+  RegionEmitter emitter_;
+  Starts starts_;
   BasicBlock* finish_ = nullptr;
-  uint64_t alive_ = 0;
-  AllocaInst* alive_count_ = nullptr;
 };
 
 }  // namespace

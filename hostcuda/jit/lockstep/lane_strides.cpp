@@ -40,6 +40,11 @@ std::optional<int64_t> LaneStrides::find(const Value* value) {
         return std::nullopt;
       }
       break;
+    case Instruction::And:
+    case Instruction::LShr:
+    case Instruction::AShr:
+      if (const auto in_warp = of_lane(instruction)) return in_warp;
+      break;
     case Instruction::SExt:
     case Instruction::ZExt:
     case Instruction::Trunc:
@@ -70,6 +75,17 @@ std::optional<int64_t> LaneStrides::of_sum(const User& sum, int sign) {
   const auto second = of(sum.getOperand(1));
   if (!first || !second) return std::nullopt;
   return *first + sign * *second;
+}
+
+// A lane's place in its warp is as far from its neighbour's as the thread is, and all lanes have
+// one warp's number; between warps it is not so.
+std::optional<int64_t> LaneStrides::of_lane(const User& part) {
+  auto* constant = dyn_cast<ConstantInt>(part.getOperand(1));
+  if (!constant || of(part.getOperand(0)) != 1) return std::nullopt;
+  if (cast<Instruction>(part).getOpcode() == Instruction::And) {
+    return constant->equalsInt(31) ? std::optional<int64_t>(1) : std::nullopt;
+  }
+  return constant->equalsInt(5) ? std::optional<int64_t>(0) : std::nullopt;
 }
 
 std::optional<int64_t> LaneStrides::of_product(const Value* value, const Value* factor) {

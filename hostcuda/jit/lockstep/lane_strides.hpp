@@ -13,8 +13,8 @@
 namespace sluice::hostcuda::jit {
 
 // LaneStrides guesses by how many units a value of a thread function grows from a thread to its
-// neighbour in x: nothing where that is not the same for all threads or not known. It takes index
-// arithmetic never to wrap, so it serves decisions about speed only.
+// neighbour in x: nothing where that is not the same for all lanes of a warp or not known. It takes
+// index arithmetic never to wrap, so it serves decisions about speed only.
 class LaneStrides {
  public:
   explicit LaneStrides(llvm::Function& function)
@@ -26,6 +26,7 @@ class LaneStrides {
  private:
   std::optional<int64_t> find(const llvm::Value* value);
   std::optional<int64_t> of_sum(const llvm::User& sum, int sign);
+  std::optional<int64_t> of_lane(const llvm::User& part);
   std::optional<int64_t> of_product(const llvm::Value* value, const llvm::Value* factor);
   std::optional<int64_t> of_phi(const llvm::PHINode& phi);
   std::optional<int64_t> of_address(const llvm::GetElementPtrInst& address);

@@ -1,8 +1,11 @@
 #include "hostcuda/jit/lockstep/lockstep_candidates.hpp"
 
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "hostcuda/jit/library/directed_float.hpp"
+#include "hostcuda/jit/lockstep/lane_strides.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -20,7 +23,7 @@ bool is_plain(const Instruction& instruction) {
   if (instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction))
     return false;
   auto* call = dyn_cast<CallInst>(&instruction);
-  if (!call) return true;
+  if (!call || is_directed_float(*call)) return true;
   auto* intrinsic = dyn_cast<IntrinsicInst>(call);
   return intrinsic && !is_sync_point(*call) && isTriviallyVectorizable(intrinsic->getIntrinsicID());
 }
@@ -43,36 +46,47 @@ bool is_unrolled(const Loop& loop, unsigned instructions) {
   return rounds >= 0 && rounds * instructions <= most_copies;
 }
 
+// Whether neighbouring threads access neighbouring memory, or read the same.
+bool is_near(Instruction& instruction, LaneStrides& strides) {
+  const auto stride = strides.of(getLoadStorePointerOperand(&instruction));
+  if (!stride) return false;
+  const auto bytes = static_cast<int64_t>(
+      instruction.getModule()->getDataLayout().getTypeStoreSize(getLoadStoreType(&instruction)));
+  return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
+}
+
+constexpr const char* near_mark = "sluice.near";
+
 }  // namespace
 
-bool LockstepCandidates::contains(const Loop& loop) {
+void mark_near_accesses(Function& function) {
+  LaneStrides strides(function);
+  MDNode* mark = MDNode::get(function.getContext(), {});
+  for (Instruction& instruction : instructions(function)) {
+    if (getLoadStorePointerOperand(&instruction) && is_near(instruction, strides)) {
+      instruction.setMetadata(near_mark, mark);
+    }
+  }
+}
+
+bool is_lockstep_candidate(const Loop& loop) {
   if (!loop.isInnermost() || !loop.getLoopPreheader()) return false;
   BasicBlock* latch = loop.getLoopLatch();
   if (!latch || loop.getExitingBlock() != latch || !loop.getExitBlock()) return false;
   unsigned instructions = 0;
   unsigned accesses = 0;
   for (BasicBlock* block : loop.blocks()) {
-    for (Instruction& instruction : *block) {
+    for (const Instruction& instruction : *block) {
       if (!is_plain(instruction)) return false;
       ++instructions;
-      if (getLoadStorePointerOperand(&instruction)) ++accesses;
-      if (!is_near(instruction)) return false;
+      if (!getLoadStorePointerOperand(&instruction)) continue;
+      ++accesses;
+      if (!instruction.hasMetadata(near_mark)) return false;
     }
   }
   const auto phis = static_cast<unsigned>(range_size(loop.getHeader()->phis()));
   return instructions <= most_instructions && phis <= most_phis && accesses > 0 &&
          !is_unrolled(loop, instructions);
-}
-
-// Whether neighbouring threads access neighbouring memory, or read the same.
-bool LockstepCandidates::is_near(Instruction& instruction) {
-  const Value* pointer = getLoadStorePointerOperand(&instruction);
-  if (!pointer) return true;
-  const auto stride = strides_.of(pointer);
-  if (!stride) return false;
-  const auto bytes = static_cast<int64_t>(
-      instruction.getModule()->getDataLayout().getTypeStoreSize(getLoadStoreType(&instruction)));
-  return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -4,22 +4,16 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 
-#include "hostcuda/jit/lockstep/lane_strides.hpp"
-
 namespace sluice::hostcuda::jit {
 
-// LockstepCandidates finds the loops that gain where the threads of a block go round together: they
-// hold nothing that LLVM could not run for several threads at once, and neighbouring threads access
-// neighbouring memory or the same. Costs are guessed: right or wrong, the code computes the same.
-class LockstepCandidates {
- public:
-  explicit LockstepCandidates(llvm::Function& function) : strides_(function) {}
-  bool contains(const llvm::Loop& loop);
+// mark_near_accesses() marks the accesses by which neighbouring threads get at neighbouring memory
+// or read the same. Call it before any loop is changed: one whose threads go round together hides
+// from later ones how far their counters lie apart.
+void mark_near_accesses(llvm::Function& function);
 
- private:
-  bool is_near(llvm::Instruction& instruction);
-
-  LaneStrides strides_;
-};
+// is_lockstep_candidate() tells the loops that gain where the threads of a block go round together:
+// they hold nothing that LLVM could not run for several threads at once, and all their accesses are
+// marked. Costs are guessed: right or wrong, the code computes the same.
+bool is_lockstep_candidate(const llvm::Loop& loop);
 
 }  // namespace sluice::hostcuda::jit

@@ -1,5 +1,6 @@
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 
+#include <utility>
 #include <vector>
 
 #include <llvm/ADT/DepthFirstIterator.h>
@@ -41,11 +42,10 @@ class Rewriter {
     }
     uniformity_ = Uniformity(function_, {});
     const WayFinder ways(function_, loops_, dominators_, uniformity_);
-    LockstepCandidates candidates(function_);
     for (Loop* loop : loops_.getLoopsInPreorder()) {
-      if (is_done(*loop) || !candidates.contains(*loop)) continue;
+      if (is_done(*loop) || !is_lockstep_candidate(*loop)) continue;
       Way way;
-      if (!ways.find(*loop, way)) continue;
+      if (!ways.find(*loop, WayFinder::Ends::leave, way)) continue;
       const bool all_go_round =
           way.edges.empty() && uniformity_.has_uniform_branch(*loop->getLoopLatch());
       if (all_go_round) {
@@ -53,6 +53,10 @@ class Rewriter {
         return true;
       }
       if (loop->getNumBlocks() != 1) continue;
+      // Where some wait anyhow, those that would end wait too: then no later loop over threads has
+      // to ask who is left.
+      Way waiting;
+      if (ways.find(*loop, WayFinder::Ends::wait, waiting)) way = std::move(waiting);
       wait_for_all(*loop, way);
       return true;
     }
@@ -279,6 +283,7 @@ class Rewriter {
 
 bool make_lockstep_loops(Function& function, const Dim3& block) {
   if (block.x < least_lanes) return false;
+  mark_near_accesses(function);
   bool changed = false;
   while (Rewriter(function).run())
     changed = true;

@@ -22,7 +22,7 @@ bool WayFinder::only_ends(BasicBlock* start) const {
 }
 
 // The divergent branches that decide who comes to the loop, and what lies between.
-bool WayFinder::find(const Loop& loop, Way& way) const {
+bool WayFinder::find(const Loop& loop, Ends ends, Way& way) const {
   BasicBlock* before = loop.getLoopPreheader();
   SetVector<BasicBlock*> deciders;
   std::vector<BasicBlock*> pending = {before};
@@ -42,7 +42,7 @@ bool WayFinder::find(const Loop& loop, Way& way) const {
       pending.push_back(&decider);
       if (uniformity_.has_uniform_branch(decider)) continue;
       const bool others_end = all_of(successors(&decider), [&](BasicBlock* next) {
-        return post_dominators_.dominates(block, next) || only_ends(next);
+        return post_dominators_.dominates(block, next) || leaves(next, ends);
       });
       if (!others_end) deciders.insert(&decider);
     }
@@ -51,10 +51,10 @@ bool WayFinder::find(const Loop& loop, Way& way) const {
   way.top = before;
   for (BasicBlock* decider : deciders)
     way.top = dominators_.findNearestCommonDominator(way.top, decider);
-  return way.top && collect(loop, way);
+  return way.top && collect(loop, ends, way);
 }
 
-bool WayFinder::collect(const Loop& loop, Way& way) const {
+bool WayFinder::collect(const Loop& loop, Ends ends, Way& way) const {
   const Loop* around = loop.getParentLoop();
   way.blocks.insert(loop.getLoopPreheader());
   for (size_t i = 0; i < way.blocks.size(); ++i) {
@@ -72,7 +72,7 @@ bool WayFinder::collect(const Loop& loop, Way& way) const {
     }
     for (BasicBlock* next : successors(block)) {
       if (way.blocks.contains(next) && next != way.top) continue;
-      if (next == loop.getHeader() || only_ends(next)) continue;
+      if (next == loop.getHeader() || leaves(next, ends)) continue;
       way.edges.push_back({block, next});
     }
   }

@@ -33,13 +33,19 @@ class WayFinder {
         post_dominators_(function),
         uniformity_(uniformity) {}
 
+  // Ends says what becomes of threads that can only end where others go to the loop.
+  enum class Ends { leave, wait };
+
   // find() returns the way to a loop that has a preheader; `top` is null where all threads come
   // together as it is. False where they can't be brought together.
-  bool find(const llvm::Loop& loop, Way& way) const;
+  bool find(const llvm::Loop& loop, Ends ends, Way& way) const;
 
  private:
+  bool leaves(llvm::BasicBlock* block, Ends ends) const {
+    return ends == Ends::leave && only_ends(block);
+  }
   bool only_ends(llvm::BasicBlock* start) const;
-  bool collect(const llvm::Loop& loop, Way& way) const;
+  bool collect(const llvm::Loop& loop, Ends ends, Way& way) const;
 
   llvm::Function& function_;
   const llvm::LoopInfo& loops_;

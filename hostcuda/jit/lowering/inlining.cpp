@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "hostcuda/jit/library/device_library.hpp"
+#include "hostcuda/jit/library/directed_float.hpp"
 #include "hostcuda/jit/lowering/recursion.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 
@@ -25,6 +26,7 @@ constexpr unsigned max_inlined_calls = 10000;
 bool stays(const CallBase& call) {
   auto* direct = dyn_cast<CallInst>(&call);
   const Function* callee = call.getCalledFunction();
+  if (is_directed_float(call)) return true;
   if (!direct || !callee || !callee->isDeclaration()) return false;
   return callee->isIntrinsic() || is_sync_point(*direct) || is_arrival(*direct) ||
          find_device_function(callee->getName().str()) != nullptr;

@@ -14,6 +14,7 @@
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/math_intrinsics.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
+#include "hostcuda/jit/lowering/special_functions.hpp"
 #include "hostcuda/jit/lowering/special_registers.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 
@@ -163,6 +164,12 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
   }
   for (IntrinsicInst* call : calls) {
     const Intrinsic::ID id = call->getIntrinsicID();
+    if (id == Intrinsic::exp2 && call->getType()->isFloatTy()) {
+      IRBuilder<> ir(call);
+      call->replaceAllUsesWith(exp2_value(call->getArgOperand(0), ir));
+      call->eraseFromParent();
+      continue;
+    }
     if (!call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) continue;
     if (is_sync_point(*call)) continue;
     IRBuilder<> ir(call);

@@ -3,6 +3,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "hostcuda/jit/library/directed_double.hpp"
+#include "hostcuda/jit/lowering/special_functions.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -65,6 +66,7 @@ Value* plain_value(Intrinsic::ID id, ArrayRef<Value*> operands, IRBuilder<>& ir)
       return ir.CreateFMul(operands[0], operands[1]);
     case Intrinsic::nvvm_ex2_approx_f:
     case Intrinsic::nvvm_ex2_approx_ftz_f:
+      return exp2_value(operands[0], ir);
     case Intrinsic::nvvm_ex2_approx_d:
       return unary(Intrinsic::exp2);
     case Intrinsic::nvvm_lg2_approx_f:
@@ -111,13 +113,14 @@ Value* permute(Value* a, Value* b, Value* selector, IRBuilder<>& ir) {
   Value* bytes = ir.CreateOr(ir.CreateZExt(a, i64), ir.CreateShl(ir.CreateZExt(b, i64), 32));
   Value* result = ir.getInt32(0);
   for (unsigned i = 0; i < 4; ++i) {
-    Value* nibble = ir.CreateLShr(selector, 4 * i);
+    Value* nibble = ir.CreateLShr(selector, uint64_t{4} * i);
     Value* shift = ir.CreateZExt(ir.CreateShl(ir.CreateAnd(nibble, 7), 3), i64);
     Value* byte = ir.CreateTrunc(ir.CreateLShr(bytes, shift), ir.getInt8Ty());
     Value* sign = ir.CreateAShr(byte, 7);
     Value* wants_sign = ir.CreateICmpNE(ir.CreateAnd(nibble, 8), ir.getInt32(0));
     Value* chosen = ir.CreateSelect(wants_sign, sign, byte);
-    result = ir.CreateOr(result, ir.CreateShl(ir.CreateZExt(chosen, ir.getInt32Ty()), 8 * i));
+    result =
+        ir.CreateOr(result, ir.CreateShl(ir.CreateZExt(chosen, ir.getInt32Ty()), uint64_t{8} * i));
   }
   return result;
 }

@@ -118,6 +118,11 @@ bool is_sync_point(const CallInst& call) {
   return code_of(call).has_value();
 }
 
+std::optional<SyncOperation> sync_operation(const CallInst& call) {
+  const std::optional<PointCode> code = code_of(call);
+  return code ? std::optional(code->operation) : std::nullopt;
+}
+
 std::vector<SyncPoint> split_at_sync_points(Function& function, const KernelContext& context) {
   std::vector<SyncPoint> points;
   bool is_numbered = has_arrivals(*function.getParent());

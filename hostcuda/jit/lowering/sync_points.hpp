@@ -1,6 +1,7 @@
 // Where threads of a block wait for each other: barriers and operations of a warp.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <llvm/IR/Function.h>
@@ -29,6 +30,9 @@ struct SyncPoint {
 
 // is_sync_point() tells the intrinsics that synchronise threads.
 bool is_sync_point(const llvm::CallInst& call);
+
+// sync_operation() is what such a call does; nothing for others.
+std::optional<SyncOperation> sync_operation(const llvm::CallInst& call);
 
 // The lifter's names of what LLVM has no intrinsic for.
 // is_arrival() tells the call of bar.arrive, which counts at a barrier and does not wait.

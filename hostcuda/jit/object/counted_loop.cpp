@@ -6,6 +6,8 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include "hostcuda/jit/threads/thread_loops.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -25,7 +27,8 @@ bool is_used_behind(const Loop& loop) {
 
 std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolution) {
   if (!loop.isInnermost() || !loop.isLoopSimplifyForm() ||
-      findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") == nullptr)
+      findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") == nullptr ||
+      findOptionMDForLoop(&loop, lane_loop_option) != nullptr)
     return std::nullopt;
   CountedLoop counted;
   counted.loop = &loop;

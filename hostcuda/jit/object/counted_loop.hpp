@@ -14,7 +14,7 @@ namespace sluice::hostcuda::jit {
 
 // CountedLoop is an innermost loop over threads, in simplified form, whose only value from round to
 // round grows by one, which is left at its end only, and of which nothing is used behind it. Its
-// rounds may be run in parts.
+// rounds may be run in parts. A loop over the lanes of a warp is none: its rounds stay whole.
 struct CountedLoop {
   llvm::Loop* loop = nullptr;
   llvm::BasicBlock* header = nullptr;

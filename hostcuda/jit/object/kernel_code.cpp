@@ -6,6 +6,7 @@
 
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/block_function.hpp"
+#include "hostcuda/jit/library/directed_float.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
@@ -61,6 +62,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   Result<std::unique_ptr<TargetMachine>> target = make_host_target();
   if (!target) return at_kernel(target.error());
 
+  use_directed_instructions(*module, **target);
   if (context.traced) mark_private_accesses(*module);
   Result<ThreadFunction> thread = make_thread_function(*module, context);
   if (!thread) return at_kernel(thread.error());
@@ -85,7 +87,9 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   if (Status status = verify(*module, "region splitting"); !status) {
     return at_kernel(status.error());
   }
+  define_directed_floats(*module);
   optimise(*module, **target);
+  inline_directed_floats(*module);
   Result<std::unique_ptr<MemoryBuffer>> object = compile(*module, **target);
   if (!object) return at_kernel(object.error());
   if (!complaint.empty()) {

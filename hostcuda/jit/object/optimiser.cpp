@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "hostcuda/jit/object/thread_stretches.hpp"
+#include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/object/whole_vectors.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -61,6 +62,7 @@ void optimise(Module& module, TargetMachine& target) {
   PassManagers managers(target);
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
+        passes.addPass(ThreadSwitchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
         passes.addPass(LoopSimplifyPass());

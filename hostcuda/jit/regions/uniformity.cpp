@@ -32,6 +32,8 @@ class Propagation {
   Propagation(Function& function, const std::vector<SyncPoint>& points) : points_(points) {
     post_dominators_.recalculate(function);
     cycles_.compute(function);
+    for (const SyncPoint& point : points)
+      cuts_.insert(point.block);
     unsigned number = 0;
     for (BasicBlock* block : ReversePostOrderTraversal<Function*>(&function))
       order_[block] = number++;
@@ -114,7 +116,9 @@ class Propagation {
         between.insert(next);
     }
     between.remove(&block);
-    join(block, meeting, between);
+    join(block, between, [&](BasicBlock* from) { return from == meeting; });
+    if (any_of(between, [&](BasicBlock* other) { return cuts_.contains(other); }))
+      part_at_cuts(block);
     for (const Cycle* cycle = cycles_.getCycle(&block); cycle; cycle = cycle->getParentCycle()) {
       const bool stay =
           meeting && all_of(between, [&](BasicBlock* other) { return cycle->contains(other); });
@@ -123,9 +127,49 @@ class Propagation {
     }
   }
 
+  // apart_from() lists the blocks that lead from `start` to the next cuts, or back to `block`.
+  Blocks apart_from(BasicBlock& start, const BasicBlock& block) const {
+    Blocks apart;
+    apart.insert(&start);
+    for (size_t i = 0; i < apart.size(); ++i) {
+      if (cuts_.contains(apart[i]) || apart[i] == &block) continue;
+      for (BasicBlock* next : successors(apart[i]))
+        apart.insert(next);
+    }
+    return apart;
+  }
+
+  // part_at_cuts() is for a branch between which and its meeting lies a cut: there some threads
+  // wait, while others go past the meeting and on until they come to a cut too, which may be the
+  // same one in a later round of a loop around it all. Of what that loop counts each has its own.
+  void part_at_cuts(BasicBlock& block) {
+    Blocks apart;
+    unsigned ways = 0;
+    for (BasicBlock* next : successors(&block)) {
+      const Blocks way = apart_from(*next, block);
+      if (any_of(way, [&](BasicBlock* other) { return cuts_.contains(other); })) ++ways;
+      apart.insert(way.begin(), way.end());
+    }
+    if (ways < 2) return;  // the others end
+    apart.remove(&block);
+    join(block, apart, [&](BasicBlock* from) { return cuts_.contains(from); });
+    for (const Cycle* cycle = cycles_.getCycle(&block); cycle; cycle = cycle->getParentCycle()) {
+      if (!apart.contains(cycle->getHeader())) continue;
+      for (PHINode& phi : cycle->getHeader()->phis())
+        mark(phi);
+      for (BasicBlock* other : apart) {
+        for (Instruction& instruction : *other) {
+          if (isa<LoadInst>(instruction) && cycle->contains(other)) mark(instruction);
+        }
+      }
+    }
+  }
+
   // Each way out of `block` has a label, which its blocks carry as far as they are reached by no
-  // other: where two labels meet, phis tell which way a thread came.
-  void join(BasicBlock& block, BasicBlock* meeting, const Blocks& between) {
+  // other: where two labels meet, phis tell which way a thread came. Nothing is brought from where
+  // is_end() holds.
+  template <class IsEnd>
+  void join(BasicBlock& block, const Blocks& between, IsEnd is_end) {
     SmallVector<BasicBlock*, 16> order(between.begin(), between.end());
     sort(order, [&](BasicBlock* a, BasicBlock* b) { return order_.lookup(a) < order_.lookup(b); });
     DenseMap<BasicBlock*, BasicBlock*> labels;
@@ -140,7 +184,7 @@ class Propagation {
         const bool is_own = label == current;
         if (!is_own) label = nullptr;
         for (BasicBlock* from : predecessors(current)) {
-          BasicBlock* brought = from == &block || from == meeting ? nullptr : labels.lookup(from);
+          BasicBlock* brought = from == &block || is_end(from) ? nullptr : labels.lookup(from);
           if (!brought || brought == label) continue;
           if (label) joins.insert(current);
           label = label ? current : brought;
@@ -175,7 +219,7 @@ class Propagation {
   CycleInfo cycles_;
   DenseMap<BasicBlock*, unsigned> order_;
   DenseSet<const Instruction*> values_, taken_out_;
-  DenseSet<const BasicBlock*> branches_;
+  DenseSet<const BasicBlock*> branches_, cuts_;
   SmallPtrSet<const Cycle*, 8> left_apart_;
   SmallVector<Instruction*, 32> pending_;
 };

@@ -20,6 +20,8 @@ namespace sluice::hostcuda::jit {
 // there is divergent. Where some of the paths leave a loop and others don't, threads leave it in
 // different rounds, and what they take out of it is divergent for those who use it. LLVM's analysis
 // of the same (version 19) misses such places where the paths hold loops or branches themselves.
+// Where a cut lies between the branch and their meeting, some wait there while others go on to the
+// next cut: what loops around that count is divergent too.
 class Uniformity {
  public:
   Uniformity(llvm::Function& function, const std::vector<SyncPoint>& points);

@@ -15,15 +15,18 @@ std::atomic<bool> fault{false};
 
 // An object that the program has destroyed, or a number that never was one, is a fault of the
 // kernel. Low addresses are no objects and not worth a look.
-const TextureObject* find_object(uint64_t handle) {
+const TextureObject* known_object(uint64_t handle) {
   constexpr uint64_t lowest = 1 << 16;
   const auto* object = reinterpret_cast<const TextureObject*>(handle);
-  if (handle >= lowest && handle % alignof(TextureObject) == 0 &&
-      object->marked == TextureObject::mark) {
-    return object;
-  }
-  fault.store(true);
-  return nullptr;
+  const bool is_one = handle >= lowest && handle % alignof(TextureObject) == 0 &&
+                      object->marked == TextureObject::mark;
+  return is_one ? object : nullptr;
+}
+
+const TextureObject* find_object(uint64_t handle) {
+  const TextureObject* object = known_object(handle);
+  if (object == nullptr) fault.store(true);
+  return object;
 }
 
 }  // namespace
@@ -103,9 +106,15 @@ extern "C" void sluice_surface_store(uint64_t handle, uint32_t how, uint32_t lay
 }
 
 extern "C" uint32_t sluice_texture_query(uint64_t handle, uint32_t property) {
-  const TextureObject* object = find_object(handle);
+  const bool asks_what_it_is =
+      property == ptx::texture_call::is_texture || property == ptx::texture_call::is_surface;
+  const TextureObject* object = asks_what_it_is ? known_object(handle) : find_object(handle);
   if (object == nullptr) return 0;
   switch (property) {
+    case ptx::texture_call::is_texture:
+      return object->is_surface ? 0 : 1;
+    case ptx::texture_call::is_surface:
+      return object->is_surface ? 1 : 0;
     case ptx::texture_call::width:
       return object->image.width;
     case ptx::texture_call::height:

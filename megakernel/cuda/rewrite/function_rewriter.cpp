@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "megakernel/cuda/flow/flow.hpp"
+#include "megakernel/cuda/rewrite/body_end.hpp"
 #include "megakernel/cuda/rewrite/lane_meeting.hpp"
 #include "megakernel/cuda/rewrite/operand_rewriter.hpp"
 #include "megakernel/cuda/rewrite/statements.hpp"
@@ -22,16 +23,14 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Statement;
 
-constexpr const char* end_label = "$sluice_end";
-constexpr const char* drain_label = "$sluice_drain";
-
 class Rewriter {
  public:
   Rewriter(const RewriteContext& context, const ptx::Function& function)
       : context_(context),
         source_(function),
         operands_(context, function.is_entry),
-        meeting_(context.places.lane_states()) {}
+        meeting_(context.places.lane_states()),
+        end_(context, function.body) {}
 
   ptx::Function run() {
     ptx::Function result = source_;
@@ -44,7 +43,7 @@ class Rewriter {
     if (meets_lanes()) LaneMeeting::declare(result.body);
     if (source_.is_entry) open_body(result);
     rewrite_block(source_.body, result.body);
-    if (source_.is_entry) close_body(result.body);
+    if (source_.is_entry) end_.write(result.body, std::nullopt);
     return result;
   }
 
@@ -58,12 +57,12 @@ class Rewriter {
   }
 
   uint64_t threads() const { return context_.block.count(); }
-  uint64_t whole_warps() const { return (threads() + 31) / 32 * 32; }
+  uint64_t whole_warps() const { return context_.whole_warps(); }
 
   bool meets_lanes() const { return !context_.exchanges_past_ends.empty(); }
 
-  // Threads beyond the block's skip the body: at once, or by way of the drain loop where they
-  // share a warp with threads that meet at barriers.
+  // Threads beyond the block's skip the body. Those that share a warp with threads of the block
+  // are there while it opens.
   void open_body(ptx::Function& body) {
     body.parameters.clear();
     for (const char* axis : {"x", "y", "z"}) {
@@ -77,34 +76,16 @@ class Rewriter {
     }
     append(body.body, ".reg .b32 %sl_thread;");
     append(body.body, ".reg .pred %sl_beyond;");
-    append(body.body, ".reg .pred %sl_alive;");
     append(body.body, "mov.u32 %sl_thread, %tid.x;");
-    if ((context_.drains || meets_lanes()) && whole_warps() != threads()) {
+    if ((context_.drops_out || meets_lanes()) && whole_warps() != threads()) {
       append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", whole_warps()));
       append(body.body, "@%sl_beyond ret;");
     }
     append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", threads()));
-    if (meets_lanes() && whole_warps() == threads()) append(body.body, "@%sl_beyond ret;");
+    if (whole_warps() == threads()) append(body.body, "@%sl_beyond ret;");
     if (meets_lanes()) meeting_.open(body.body, threads());
-    if (meets_lanes() && whole_warps() == threads()) return;
-    if (context_.drains) {
-      append(body.body, fmt::format("@%sl_beyond bra {};", end_label));
-    } else {
-      append(body.body, "@%sl_beyond ret;");
-    }
-  }
-
-  void close_body(Block& out) {
-    out.statements.emplace_back(ptx::Label{end_label, {}});
-    if (meets_lanes()) meeting_.close(out);
-    if (context_.drains) out.statements.emplace_back(ptx::Label{drain_label, {}});
-    if (uses_async_copies_) append(out, "cp.async.wait_all;");
-    if (context_.drains) {
-      append(out, "setp.ne.u32 %sl_beyond, %sl_thread, %sl_thread;");
-      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_beyond;", whole_warps()));
-      append(out, fmt::format("@%sl_alive bra {};", drain_label));
-    }
-    append(out, "ret;");
+    end_.open(body.body);
+    if (whole_warps() != threads()) append(body.body, "@%sl_beyond ret;");
   }
 
   void rewrite_block(const Block& in, Block& out) {
@@ -138,15 +119,7 @@ class Rewriter {
     if (instruction.opcode == Opcode::exit && !source_.is_entry) {
       throw Refusal{"a function that it calls ends the thread"};
     }
-    if (source_.is_entry &&
-        (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit)) {
-      instruction.opcode = Opcode::bra;
-      instruction.modifiers.clear();
-      instruction.operands = {Operand{Identifier{end_label, {}}}};
-      out.statements.emplace_back(std::move(instruction));
-      return;
-    }
-    if (instruction.opcode == Opcode::cp) uses_async_copies_ = true;
+    if (source_.is_entry && end_.is_end(instruction)) return end_.write(out, instruction.guard);
     if (instruction.opcode == Opcode::call) rename_callee(instruction);
     operands_.rewrite(instruction, out);
     rewrite_spaces(instruction);
@@ -183,12 +156,11 @@ class Rewriter {
     if (id->bits >= 15) throw Refusal{"it uses all 16 barriers, one of which is the scheduler's"};
     const size_t plain_operands = reduces ? 3 : 1;
     const bool counted = barrier.operands.size() > plain_operands;
-    if (context_.drains) {
+    if (context_.drops_out) {
       if (reduces || arrives || counted || id->bits != 0 || barrier.guard) {
         throw Refusal{"threads end before a barrier that counts, reduces or is not the first"};
       }
-      append(out, "setp.eq.u32 %sl_alive, %sl_thread, %sl_thread;");
-      append(out, fmt::format("barrier.red.or.pred %sl_alive, 1, {}, %sl_alive;", whole_warps()));
+      end_.meet(out);
       return;
     }
     barrier.operands[id_at] = Operand{ptx::IntegerLiteral{id->bits + 1, false}};
@@ -250,7 +222,7 @@ class Rewriter {
   const ptx::Function& source_;
   OperandRewriter operands_;
   LaneMeeting meeting_;
-  bool uses_async_copies_ = false;
+  BodyEnd end_;
 };
 
 }  // namespace

@@ -39,10 +39,10 @@ void LaneMeeting::open(ptx::Block& out, uint64_t threads) const {
                           own_state_place, threads, states_));
 }
 
-void LaneMeeting::close(ptx::Block& out) const {
+void LaneMeeting::close(ptx::Block& out, const std::string& under) const {
   append(out, fmt::format("{}mov.u32 %sl_lane_state, 0;\n"
-                          "st.volatile.shared.u32 [%sl_lane_own+{}], %sl_lane_state;",
-                          own_state_place, states_));
+                          "{}st.volatile.shared.u32 [%sl_lane_own+{}], %sl_lane_state;",
+                          own_state_place, under, states_));
 }
 
 void LaneMeeting::meet(ptx::Block& out, ptx::Instruction exchange) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "ptx/syntax.hpp"
 
@@ -24,8 +25,8 @@ class LaneMeeting {
   // open() goes at the start of a body, where all lanes of its warps are together. Threads from
   // `threads` on have ended.
   void open(ptx::Block& out, uint64_t threads) const;
-  // close() goes where a lane ends.
-  void close(ptx::Block& out) const;
+  // close() goes where a lane ends; `under` is "@%p " where it ends under a guard, or empty.
+  void close(ptx::Block& out, const std::string& under) const;
   // meet() is the exchange with its mask narrowed to the lanes that come to it.
   void meet(ptx::Block& out, ptx::Instruction exchange);
 

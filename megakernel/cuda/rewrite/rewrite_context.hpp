@@ -1,6 +1,7 @@
 // What the functions of a kernel are rewritten by, and how one is refused.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -14,10 +15,13 @@ struct RewriteContext {
   const ptx::Module& module;
   const Places& places;
   Dim3 block;
-  std::string prefix;  // of the names of functions that the body defines
-  bool drains = false;
+  std::string prefix;      // of the names of functions that the body defines
+  bool drops_out = false;  // its barriers are of the threads that have not ended
   // Exchanges of values in a warp that may name lanes which have ended (flow.hpp).
   const std::set<const ptx::Instruction*>& exchanges_past_ends;
+
+  // whole_warps() is how many threads a block has, rounded up to whole warps.
+  uint64_t whole_warps() const { return (block.count() + 31) / 32 * 32; }
 };
 
 // Refusal is thrown where a function cannot be rewritten, and caught by rewrite_function().

@@ -64,8 +64,10 @@ __device__ void sleep() {
 // Waiter is one lane of the warp that waits for a task's masters.
 class Waiter {
  public:
-  __device__ Waiter(const SluiceWindow* window, unsigned lane)
+  __device__ Waiter(SluiceWindow* window, volatile uint32_t* stops, uint32_t ticket, unsigned lane)
       : window_(window),
+        stops_(stops),
+        ticket_(ticket),
         base_(reinterpret_cast<const unsigned char*>(window)),
         flags_(window->flags),
         counters_(window->counters),
@@ -198,18 +200,46 @@ class Waiter {
          task <= last; task += lanes_of_range) {
       const uint64_t* flag = flags_ + d.master_first_flag + task;
       for (unsigned polls = 0; load_acquire(flag) != epoch_; ++polls) {
-        if (polls >= polls_awake) sleep();
+        if (!pause(polls, false, d.master_first_flag + task, epoch_)) return;
       }
     }
   }
 
   __device__ void await_counter(uint32_t counter, uint64_t target) const {
     for (unsigned polls = 0; load_acquire(counters_ + counter) < target; ++polls) {
-      if (polls >= polls_awake) sleep();
+      if (!pause(polls, true, counter, target)) return;
     }
   }
 
-  const SluiceWindow* window_;
+  // pause() is false where the lane has looked too often.
+  __device__ bool pause(unsigned polls, bool is_counter, uint32_t number, uint64_t expected) const {
+    if (polls < polls_awake) return true;
+    sleep();
+    if (polls != window_->most_polls) return true;
+    give_up(is_counter, number, expected);
+    return false;
+  }
+
+  // Nothing may run on what is not there: the worker stops, and the kernel ends with an error that
+  // the program sees.
+  __device__ void give_up(bool is_counter, uint32_t number, uint64_t expected) const {
+    *stops_ = 1;
+    if (atomicExch(&window_->given_up, 1U) != 0) return;
+    volatile SluiceReport* report = window_->report;
+    report->ticket = ticket_;
+    report->is_counter = is_counter ? 1 : 0;
+    report->number = number;
+    report->expected = expected;
+    report->found = load_acquire((is_counter ? counters_ : flags_) + number);
+    __threadfence_system();
+    report->waited_in_vain = 1;
+    __threadfence_system();
+    asm volatile("trap;");
+  }
+
+  SluiceWindow* window_;
+  volatile uint32_t* stops_;  // of the worker
+  const uint32_t ticket_;
   const unsigned char* base_;
   const uint64_t* flags_;
   const uint64_t* counters_;
@@ -237,6 +267,7 @@ inline void write_boxes(const dro::BoxPair& boxes, SluiceDependence& d) {
 
 // write_edges() fills in what is particular to a form. `tables` writes the window:
 //   once(values)                  the offset of these values, written once for all dependences
+//   anew(values)                  the same of values that are made for this dependence
 //   wait_for_counter(d, from)     lets `d` wait for a counter of the whole master launch
 //   wait_for_groups(d, from, ..)  lets it wait for counters of groups of tasks, where there are any
 template <class Tables>
@@ -254,6 +285,17 @@ void write_edges(const dro::NeighbourEdges& edges, const schedule::Dependence&, 
   write_boxes(edges.boxes, d);
   d.item_count = static_cast<uint32_t>(edges.offsets.size());
   d.items = tables.once(edges.offsets);
+}
+
+// A device's workers read strides as the rows that they stand for.
+template <class Tables>
+void write_edges(const dro::StridedEdges& edges, const schedule::Dependence& from,
+                 SluiceDependence& d, Tables& tables) {
+  const dro::RangeEdges rows = edges.rows(from.edges->slave_grid.count());
+  d.kind = SLUICE_WAIT_RANGES;
+  d.rows = tables.anew(rows.rows);
+  d.items = tables.anew(rows.ranges);
+  tables.wait_for_groups(d, from, rows);
 }
 
 template <class Tables>

@@ -64,6 +64,11 @@ class TableWriter {
     return place->second;
   }
 
+  template <class T>
+  uint64_t anew(const std::vector<T>& values) {
+    return append(std::span(values));
+  }
+
   void wait_for_counter(SluiceDependence& result, const schedule::Dependence& from) {
     SluiceSlot& master = slots_[from.master];
     if (master.counter == SLUICE_NONE) {
@@ -196,6 +201,11 @@ class TableWriter {
 void DeviceTables::set_signals(uint64_t flags, uint64_t counters) {
   std::memcpy(bytes.data() + offsetof(SluiceWindow, flags), &flags, sizeof flags);
   std::memcpy(bytes.data() + offsetof(SluiceWindow, counters), &counters, sizeof counters);
+}
+
+void DeviceTables::set_bound(uint32_t most_polls, uint64_t report) {
+  std::memcpy(bytes.data() + offsetof(SluiceWindow, most_polls), &most_polls, sizeof most_polls);
+  std::memcpy(bytes.data() + offsetof(SluiceWindow, report), &report, sizeof report);
 }
 
 DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress,

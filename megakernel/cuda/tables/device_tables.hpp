@@ -42,6 +42,9 @@ struct DeviceTables {
 
   // set_signals() puts in where in device memory the flags and counters lie.
   void set_signals(uint64_t flags, uint64_t counters);
+  // set_bound() puts in how often a lane looks for one signal before it gives up, ending the kernel
+  // by a trap (0: it never does), and the SluiceReport that it fills in before.
+  void set_bound(uint32_t most_polls, uint64_t report);
 };
 
 // make_device_tables() writes the tables of a window whose slots all have device code, and takes

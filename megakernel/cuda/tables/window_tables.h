@@ -30,6 +30,16 @@ typedef struct SluiceSlot {
   uint64_t staged; /* offset */
 } SluiceSlot;
 
+/* SluiceReport is what a worker says before it gives up. The host reads it; all zero before. */
+typedef struct SluiceReport {
+  uint32_t waited_in_vain; /* written last */
+  uint32_t ticket;
+  uint32_t is_counter; /* or else a flag */
+  uint32_t number;     /* of the flag or counter */
+  uint64_t expected;
+  uint64_t found;
+} SluiceReport;
+
 /* SluiceWindow. Flags hold the epoch of the window in which they were last set, counters only grow;
  * so nothing is cleared between windows. Both outlive it. */
 typedef struct SluiceWindow {
@@ -42,7 +52,10 @@ typedef struct SluiceWindow {
   uint32_t task_count;
   uint32_t next_ticket; /* 0 when the kernel starts */
   uint32_t stress;      /* not 0: the seed of random delays, for tests */
+  uint32_t most_polls;  /* a lane that has looked so often gives up; 0: never */
+  uint32_t given_up;    /* 0 when the kernel starts; by the first lane that gives up */
   uint32_t reserved;
+  SluiceReport* report;
 } SluiceWindow;
 
 #endif

@@ -1,4 +1,6 @@
 // Counting, finding, extracting, inserting and permuting bits.
+#include <algorithm>
+
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
@@ -158,17 +160,42 @@ void lift_szext(InstructionLifter& lifter) {
   lifter.write(0, result, type);
 }
 
+namespace {
+
+// mode_selector() is the selector, a nibble for each byte of the result, that a mode of prmt and
+// the two lowest bits of its last operand stand for.
+llvm::Value* mode_selector(llvm::IRBuilder<>& ir, std::string_view mode, llvm::Value* operand) {
+  const auto byte_of = [&](unsigned from, unsigned byte) -> unsigned {
+    if (mode == "f4e") return from + byte;
+    if (mode == "b4e") return (from - byte) % 8;
+    if (mode == "rc8") return from;
+    if (mode == "ecl") return std::max(from, byte);
+    if (mode == "ecr") return std::min(from, byte);
+    return byte % 2 + 2 * (from % 2);  // rc16
+  };
+  uint64_t selectors = 0;
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned byte = 0; byte < 4; ++byte)
+      selectors |= uint64_t{byte_of(from, byte)} << (16 * from + 4 * byte);
+  }
+  llvm::Value* shift = ir.CreateShl(ir.CreateAnd(operand, ir.getInt32(3)), 4);
+  return ir.CreateTrunc(
+      ir.CreateLShr(ir.getInt64(selectors), ir.CreateZExt(shift, ir.getInt64Ty())),
+      ir.getInt32Ty());
+}
+
+}  // namespace
+
 void lift_prmt(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   if (type != ScalarType::b32) lifter.refuse_invalid("it needs .b32");
-  if (auto mode = lifter.modifiers.take_any({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"})) {
-    lifter.refuse_unimplemented("mode ." + std::string(*mode) + " is not lifted yet");
-  }
+  const auto mode = lifter.modifiers.take_any({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Type* wide = ir.getInt64Ty();
   llvm::Value* bytes = ir.CreateOr(ir.CreateZExt(lifter.read(1, type), wide),
                                    ir.CreateShl(ir.CreateZExt(lifter.read(2, type), wide), 32));
   llvm::Value* selector = lifter.read(3, type);
+  if (mode) selector = mode_selector(ir, *mode, selector);
   llvm::Value* result = ir.getInt32(0);
   for (unsigned byte = 0; byte < 4; ++byte) {
     // Each nibble selects one of eight bytes; its highest bit replicates that byte's sign.

@@ -75,6 +75,9 @@ void float_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
   }
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Value* value = read_source_float(lifter, conversion);
+  // With AVX512-FP16 LLVM 19 makes a half that is no number the least integer; floats have all
+  // halves.
+  if (conversion.from == ScalarType::f16) value = ir.CreateFPExt(value, ir.getFloatTy());
   llvm::Type* to = ir.getIntNTy(bit_width(conversion.to));
   llvm::Value* integral =
       conversion.rounding == "rzi" ? value : round_to_integral(lifter, value, conversion.rounding);

@@ -1,10 +1,19 @@
 #include "ptx/lift/arithmetic/directed_rounding.hpp"
 
+#include <string>
+
+#include <fmt/format.h>
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 
-namespace sluice::ptx::lift_detail {
+namespace sluice::ptx {
+
+std::string directed_float_name(std::string_view operation, std::string_view rounding) {
+  return fmt::format("sluice.{}.{}.f32", operation, rounding);
+}
+
+namespace lift_detail {
 
 namespace {
 
@@ -35,6 +44,31 @@ llvm::Value* with_zero_sign(InstructionLifter& lifter, llvm::Value* result, llvm
 
 llvm::Value* widen_float(InstructionLifter& lifter, llvm::Value* value) {
   return lifter.ir().CreateFPExt(value, lifter.ir().getDoubleTy());
+}
+
+using Operands = llvm::ArrayRef<llvm::Value*>;
+
+// call_directed_float() calls the module's function for an operation on floats, which is made at
+// the first call: emit() computes the result from its parameters.
+llvm::Value* call_directed_float(InstructionLifter& lifter, std::string_view operation,
+                                 std::string_view rounding, Operands operands,
+                                 llvm::function_ref<llvm::Value*(Operands)> emit) {
+  llvm::IRBuilder<>& ir = lifter.ir();
+  const std::string name = directed_float_name(operation, rounding);
+  llvm::Module& module = *ir.GetInsertBlock()->getModule();
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    const std::vector<llvm::Type*> types(operands.size(), ir.getFloatTy());
+    function = llvm::Function::Create(llvm::FunctionType::get(ir.getFloatTy(), types, false),
+                                      llvm::Function::InternalLinkage, name, module);
+    const llvm::IRBuilder<>::InsertPointGuard guard(ir);
+    ir.SetInsertPoint(llvm::BasicBlock::Create(ir.getContext(), "entry", function));
+    std::vector<llvm::Value*> parameters;
+    for (llvm::Argument& argument : function->args())
+      parameters.push_back(&argument);
+    ir.CreateRet(emit(parameters));
+  }
+  return ir.CreateCall(function, operands);
 }
 
 }  // namespace
@@ -117,10 +151,12 @@ llvm::Value* directed_add(InstructionLifter& lifter, llvm::Value* left, llvm::Va
   llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Type* type = left->getType();
   if (type->isFloatTy()) {
-    llvm::Value* result =
-        narrow(lifter, two_sum(lifter, widen_float(lifter, left), widen_float(lifter, right)), type,
-               rounding);
-    return with_zero_sign(lifter, result, left, right, rounding);
+    return call_directed_float(lifter, "add", rounding, {left, right}, [&](Operands terms) {
+      const ExactSum exact =
+          two_sum(lifter, widen_float(lifter, terms[0]), widen_float(lifter, terms[1]));
+      return with_zero_sign(lifter, narrow(lifter, exact, type, rounding), terms[0], terms[1],
+                            rounding);
+    });
   }
   const ExactSum exact = two_sum(lifter, left, right);
   llvm::Value* result = narrow(lifter, exact, type, rounding);
@@ -136,18 +172,24 @@ llvm::Value* directed_add(InstructionLifter& lifter, llvm::Value* left, llvm::Va
 
 llvm::Value* directed_mul(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,
                           std::string_view rounding) {
-  // A product of floats is exact in double.
-  llvm::Value* product =
-      lifter.ir().CreateFMul(widen_float(lifter, left), widen_float(lifter, right));
-  return narrow(lifter, {product, nullptr}, left->getType(), rounding);
+  return call_directed_float(lifter, "mul", rounding, {left, right}, [&](Operands factors) {
+    // A product of floats is exact in double.
+    llvm::Value* product =
+        lifter.ir().CreateFMul(widen_float(lifter, factors[0]), widen_float(lifter, factors[1]));
+    return narrow(lifter, {product, nullptr}, factors[0]->getType(), rounding);
+  });
 }
 
 llvm::Value* directed_fma(InstructionLifter& lifter, llvm::Value* a, llvm::Value* b, llvm::Value* c,
                           std::string_view rounding) {
-  llvm::Value* product = lifter.ir().CreateFMul(widen_float(lifter, a), widen_float(lifter, b));
-  llvm::Value* addend = widen_float(lifter, c);
-  llvm::Value* result = narrow(lifter, two_sum(lifter, product, addend), a->getType(), rounding);
-  return with_zero_sign(lifter, result, product, addend, rounding);
+  return call_directed_float(lifter, "fma", rounding, {a, b, c}, [&](Operands terms) {
+    llvm::Value* product =
+        lifter.ir().CreateFMul(widen_float(lifter, terms[0]), widen_float(lifter, terms[1]));
+    llvm::Value* addend = widen_float(lifter, terms[2]);
+    llvm::Value* result =
+        narrow(lifter, two_sum(lifter, product, addend), terms[0]->getType(), rounding);
+    return with_zero_sign(lifter, result, product, addend, rounding);
+  });
 }
 
 llvm::Value* directed_div(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,
@@ -202,4 +244,5 @@ llvm::Value* directed_double(InstructionLifter& lifter, const std::vector<llvm::
   lifter.refuse_invalid("the operation has no rounding mode");
 }
 
-}  // namespace sluice::ptx::lift_detail
+}  // namespace lift_detail
+}  // namespace sluice::ptx

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/lift.hpp"
 #include "ptx/lift/instruction_lifter.hpp"
 
 namespace sluice::ptx::lift_detail {
@@ -39,7 +40,9 @@ llvm::Value* narrow(InstructionLifter& lifter, const ExactSum& exact, llvm::Type
 // to odd: CPUs convert only float to half.
 llvm::Value* narrow_to_half(InstructionLifter& lifter, llvm::Value* value);
 
-// The operations in a directed rounding on .f32; directed_add() takes .f64 too.
+// The operations in a directed rounding on .f32; directed_add() takes .f64 too. Of floats add, mul
+// and fma are calls of functions of the module, named by directed_float_name()
+// (ptx/lift.hpp): whoever runs the code inlines them, or has instructions that do the same.
 llvm::Value* directed_add(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,
                           std::string_view rounding);
 llvm::Value* directed_mul(InstructionLifter& lifter, llvm::Value* left, llvm::Value* right,

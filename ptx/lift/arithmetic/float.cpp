@@ -75,19 +75,42 @@ void lift_float_fma(InstructionLifter& lifter, ScalarType type) {
   });
 }
 
+namespace {
+
+// with_common_sign() is what `either` makes of absolute values, negative where one of the two is.
+template <class Either>
+llvm::Value* with_common_sign(llvm::IRBuilder<>& ir, llvm::Value* a, llvm::Value* b,
+                              Either either) {
+  llvm::Type* type = a->getType();
+  llvm::Type* bits = ir.getIntNTy(type->getScalarSizeInBits());
+  llvm::Value* sign =
+      ir.CreateBitCast(ir.CreateXor(ir.CreateBitCast(a, bits), ir.CreateBitCast(b, bits)), type);
+  const auto absolute = [&](llvm::Value* value) {
+    return ir.CreateIntrinsic(llvm::Intrinsic::fabs, {type}, {value});
+  };
+  return ir.CreateIntrinsic(llvm::Intrinsic::copysign, {type},
+                            {either(absolute(a), absolute(b)), sign});
+}
+
+}  // namespace
+
 void lift_float_min_max(InstructionLifter& lifter, ScalarType type) {
   const bool keeps_nan = lifter.modifiers.take("NaN");
+  const bool is_of_absolutes = lifter.modifiers.take("xorsign") && lifter.modifiers.take("abs");
   const FloatMode mode = take_nearest_mode(lifter, type);
   const auto id =
       lifter.info().opcode == Opcode::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum;
   // minimum and maximum order -0 below +0 as PTX does, and give NaN where an operand is one;
   // without .NaN the other operand wins then.
-  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
-    llvm::Value* result =
-        lifter.ir().CreateIntrinsic(id, {sources[0]->getType()}, {sources[0], sources[1]});
+  const auto either = [&](llvm::Value* a, llvm::Value* b) -> llvm::Value* {
+    llvm::Value* result = lifter.ir().CreateIntrinsic(id, {a->getType()}, {a, b});
     if (keeps_nan) return result;
-    result = lifter.ir().CreateSelect(is_nan(lifter, sources[1]), sources[0], result);
-    return lifter.ir().CreateSelect(is_nan(lifter, sources[0]), sources[1], result);
+    result = lifter.ir().CreateSelect(is_nan(lifter, b), a, result);
+    return lifter.ir().CreateSelect(is_nan(lifter, a), b, result);
+  };
+  lift_lanes(lifter, mode, 2, [&](const Lanes& sources) {
+    return is_of_absolutes ? with_common_sign(lifter.ir(), sources[0], sources[1], either)
+                           : either(sources[0], sources[1]);
   });
 }
 

@@ -110,6 +110,7 @@ void lift_mul24(InstructionLifter& lifter) {
   const ScalarType type = lifter.take_type();
   const auto part = lifter.modifiers.take_any({"lo", "hi"});
   if (!part || bit_width(type) != 32) lifter.refuse_invalid("it needs .lo or .hi and 32 bits");
+  const bool saturates = lifter.modifiers.take("sat");
   llvm::IRBuilder<>& ir = lifter.ir();
   auto low_24 = [&](size_t index) {
     llvm::Value* high = ir.CreateShl(lifter.read(index, type), 8);
@@ -119,7 +120,11 @@ void lift_mul24(InstructionLifter& lifter) {
       ir.CreateMul(widen(lifter, low_24(1), type), widen(lifter, low_24(2), type));
   if (*part == "hi") product = ir.CreateLShr(product, 16);
   llvm::Value* result = ir.CreateTrunc(product, ir.getInt32Ty());
-  if (lifter.info().opcode == Opcode::mad24) result = ir.CreateAdd(result, lifter.read(3, type));
+  if (lifter.info().opcode == Opcode::mad24) {
+    llvm::Value* more = lifter.read(3, type);
+    result = saturates ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, result, more)
+                       : ir.CreateAdd(result, more);
+  }
   lifter.write(0, result, type);
 }
 

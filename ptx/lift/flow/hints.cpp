@@ -25,6 +25,7 @@ void lift_hint(InstructionLifter& lifter) {
       }
       return;
     default:
+      modifiers.take("mask");
       return;  // pmevent triggers counters that are not there
   }
 }

@@ -96,6 +96,11 @@ void lift_membar(InstructionLifter& lifter) {
 void lift_fence(InstructionLifter& lifter) {
   // The membar intrinsics order as fence.sc does, which is at least what is asked for.
   lifter.modifiers.take_any({"sc", "acq_rel", "acquire", "release"});
+  // Of two addresses of the same memory.
+  if (lifter.modifiers.take("proxy") && lifter.modifiers.take("alias")) {
+    tagged_intrinsic(lifter, llvm::Intrinsic::nvvm_membar_sys, {});
+    return;
+  }
   const auto scope = lifter.modifiers.take_any({"cta", "cluster", "gpu", "sys"});
   if (!scope) lifter.refuse_unsupported("its scope is not supported");
   llvm::Intrinsic::ID id = llvm::Intrinsic::nvvm_membar_cta;

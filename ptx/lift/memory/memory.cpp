@@ -22,6 +22,7 @@ Access take_access(InstructionLifter& lifter) {
   Modifiers& modifiers = lifter.modifiers;
   Access access;
   access.is_volatile = modifiers.take("volatile");
+  if (modifiers.take("mmio")) access.is_volatile = true;
   modifiers.take("weak");
   if (modifiers.take("relaxed")) access.ordering = llvm::AtomicOrdering::Monotonic;
   if (modifiers.take("acquire")) access.ordering = llvm::AtomicOrdering::Acquire;

@@ -193,6 +193,20 @@ void lift_texture_query(InstructionLifter& lifter) {
   lifter.refuse_unsupported("what it asks for is not known here");
 }
 
+// A texture object has its sampler in it: there are none apart.
+void lift_istypep(InstructionLifter& lifter) {
+  const auto kind = lifter.modifiers.take_any({"texref", "samplerref", "surfref"});
+  if (!kind) lifter.refuse_invalid("it needs .texref, .samplerref or .surfref");
+  llvm::IRBuilder<>& ir = lifter.ir();
+  llvm::Value* handle = object(lifter, lifter.operand(1));
+  llvm::Value* answer = ir.getInt32(0);
+  if (*kind != "samplerref") {
+    const call::Property property = *kind == "texref" ? call::is_texture : call::is_surface;
+    answer = tagged_call(lifter, call::query, ir.getInt32Ty(), {handle, ir.getInt32(property)});
+  }
+  lifter.write(0, ir.CreateICmpNE(answer, ir.getInt32(0)), ScalarType::pred);
+}
+
 void lift_surface_load(InstructionLifter& lifter) {
   const SurfaceAccess access = take_surface_access(lifter);
   llvm::IRBuilder<>& ir = lifter.ir();

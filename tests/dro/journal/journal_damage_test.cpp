@@ -39,10 +39,10 @@ TEST_F(JournalDamage, TheSummaryHoldsWhatStandsBeforeADamagedLine) {
 }
 
 TEST_F(JournalDamage, AHeaderOfWrongTypesIsOneClearLine) {
-  for (const char* header : {R"({"journal":"sluice","version":5,"rule":"exact","program":5})",
-                             R"({"journal":"sluice","version":5,"rule":7,"program":"p"})",
-                             R"({"journal":"sluice","version":5,"rule":"none","program":"p"})",
-                             R"({"journal":"sluice","version":5})"}) {
+  for (const char* header : {R"({"journal":"sluice","version":6,"rule":"exact","program":5})",
+                             R"({"journal":"sluice","version":6,"rule":7,"program":"p"})",
+                             R"({"journal":"sluice","version":6,"rule":"none","program":"p"})",
+                             R"({"journal":"sluice","version":6})"}) {
     write_lines({sealed(header)});
     const auto summary = summarise(path_);
     ASSERT_FALSE(summary) << header;
@@ -61,6 +61,26 @@ TEST_F(JournalDamage, ANumberThatDoesNotFitIsAnError) {
     const auto summary = summarise(path_);
     ASSERT_FALSE(summary) << number;
     EXPECT_THAT(summary.error().line(), HasSubstr("(launch 1): the record is not as it should be"));
+  }
+}
+
+// Copying and printing such a value recursed as deep.
+TEST_F(JournalDamage, AValueNestedDeepIsAnErrorAndTakesNoStack) {
+  write_stencil(2);
+  const auto whole = lines();
+  constexpr size_t depth = 1'000'000;
+  const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+  for (const std::string& line :
+       {R"({"record":"free","id":)" + nested + "}", R"({"record":)" + nested + R"(,"id":1})"}) {
+    write_lines({whole[0], sealed(line)});
+    const auto summary = summarise(path_);
+    ASSERT_FALSE(summary);
+    EXPECT_THAT(summary.error().line(), HasSubstr("the record is not as it should be"));
+  }
+  for (const std::string& header :
+       {R"({"journal":)" + nested + "}", R"({"journal":"sluice","version":)" + nested + "}"}) {
+    write_lines({sealed(header)});
+    EXPECT_FALSE(summarise(path_));
   }
 }
 

@@ -1,13 +1,19 @@
 // Programs whose answers the host knows, on the CPU device without and with Sluice.
+#include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.hpp"
+#include "e2e/journal_view.hpp"
 #include "e2e/process.hpp"
 
 namespace sluice::e2e {
 namespace {
+
+const std::string launch_errors = build_path("tests/e2e/device_answers/launch_errors");
 
 // answers_rightly() runs a program that counts its own wrong answers, plain and under Sluice.
 void answers_rightly(const char* program) {
@@ -23,8 +29,70 @@ TEST(LaunchErrors, ComeFromTheCallItselfAlsoWhereLaunchesAreHeld) {
   answers_rightly("launch_errors");
 }
 
+// The megakernel's code takes any block: what a launch may ask for is the driver's to say.
+TEST(LaunchErrors, ComeFromTheCallWhereTheMegakernelRunsWindows) {
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  const Outcome outcome =
+      sluice_run({"--megakernel", "wait", "--journal", journal}, {launch_errors});
+  EXPECT_EQ(outcome.output, "0 wrong\n") << outcome.errors;
+  // Each launch of it sets the kernel's attribute, to two values that allow it; the driver has to
+  // accept the first under each.
+  int allowed = 0;
+  for (const nlohmann::json& launch : inspect_list("--launches", journal))
+    allowed += launch["kernel"] == "_Z7limitedPiii" && launch["how"] == "tasks" ? 1 : 0;
+  EXPECT_EQ(allowed, 4);
+}
+
+TEST(LaunchErrors, AreThoseOfTheGpusDriver) {
+  const std::string folder = build_path("tests/stand_in_gpu");
+  const std::map<std::string, std::string> environment = {
+      {"LD_LIBRARY_PATH", folder},
+      {"STAND_IN_BELOW", build_path("lib/cpu/libcuda.so.1")},
+  };
+  const std::vector<std::string> program = {launch_errors, "gpu"};
+  for (const char* use : {"off", "wait"}) {
+    const ScratchFolder scratch;
+    const std::string journal = scratch.file("journal");
+    std::vector<std::string> command = {build_path("bin/sluice"),
+                                        "run",
+                                        "--device",
+                                        "gpu",
+                                        "--megakernel",
+                                        use,
+                                        "--journal",
+                                        journal,
+                                        "--"};
+    command.insert(command.end(), program.begin(), program.end());
+    const Outcome outcome = run(command, environment);
+    EXPECT_EQ(outcome.output, "0 wrong\n") << outcome.errors;
+    const nlohmann::json figures = inspect_figures(journal);
+    EXPECT_EQ(figures["launches"] > figures["passed_through"]["count"], use == std::string("wait"));
+  }
+}
+
 TEST(RefusedSizes, OverflowsGiveAnErrorAndLeaveOutputsAlone) {
   answers_rightly("refused_sizes");
+}
+
+Outcome device_settings(const std::map<std::string, std::string>& set) {
+  return run({build_path("bin/sluice"), "run", "--device", "cpu",
+              build_path("tests/e2e/device_answers/device_settings")},
+             set);
+}
+
+TEST(DeviceSettings, SetWhatTheDeviceSaysAndHowMuchItAllocates) {
+  const Outcome set =
+      device_settings({{"SLUICE_CPU_COMPUTE", "8.9"}, {"SLUICE_CPU_MEMORY", "64MiB"}});
+  EXPECT_EQ(set.output, "8.9 67108864 67108864\ncudaSuccess\ncudaErrorMemoryAllocation\n1\n");
+  EXPECT_EQ(set.errors, "");
+}
+
+TEST(DeviceSettings, ThatAreNoneAreSaidAndLeftOut) {
+  const Outcome set = device_settings({{"SLUICE_CPU_COMPUTE", "sm_89"}, {"SLUICE_CPU_MEMORY", ""}});
+  EXPECT_EQ(set.output.find("8.0 "), 0u) << set.output;
+  EXPECT_EQ(lines(set.errors).size(), 1u) << set.errors;
+  EXPECT_NE(set.errors.find("SLUICE_CPU_COMPUTE: 'sm_89'"), std::string::npos) << set.errors;
 }
 
 // Shape is the stride of the inner loop, how many strides there are to do, and the rounds.

@@ -17,17 +17,13 @@ void expect_one_line(const Outcome& outcome, int status, const std::vector<std::
   }
 }
 
-TEST(Errors, StaticRuntimeOnTheCpuDeviceNamesTheFlagToRelinkWith) {
-  const std::string program = build_path("tests/e2e/static_runtime");
-  expect_one_line(sluice_run({}, {program}), 126, {program, "nvcc -cudart shared"});
-  expect_one_line(sluice_run({"--off"}, {program}), 126, {program, "nvcc -cudart shared"});
-}
-
-TEST(Errors, StaticRuntimeUnderPlainPreloadNamesTheFlagToo) {
+// The launcher has it replaced (tests/e2e/static).
+TEST(Errors, StaticRuntimeUnderPlainPreloadNamesTheLauncherAndTheFlagToRelinkWith) {
   const Outcome outcome =
       run({build_path("tests/e2e/static_runtime")},
           {{"LD_PRELOAD", build_path("lib/libsluice.so")}, {"SLUICE_DEVICE", "cpu"}});
   EXPECT_EQ(outcome.status, 1) << outcome.output << outcome.errors;
+  EXPECT_NE(outcome.errors.find("'sluice run'"), std::string::npos) << outcome.errors;
   EXPECT_NE(outcome.errors.find("nvcc -cudart shared"), std::string::npos) << outcome.errors;
   EXPECT_EQ(lines(outcome.errors).size(), 1) << outcome.errors;
 }

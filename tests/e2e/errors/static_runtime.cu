@@ -1,4 +1,4 @@
-// Built with nvcc's default, the static CUDA runtime: the CPU device must turn it away politely.
+// Built with nvcc's default, the static CUDA runtime.
 __global__ void nothing() {}
 
 int main() {

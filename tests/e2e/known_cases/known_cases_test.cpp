@@ -63,6 +63,11 @@ INSTANTIATE_TEST_SUITE_P(
         Known{"producer_consumer --producers 6 --consumers 4", {"1 2 8 raw"}},
         Known{"producer_consumer --producers 7 --consumers 5", {"1 2 11 raw"}},
         Known{"producer_consumer --producers 16 --consumers 24", {"1 2 32 raw"}},
+        // 3 with a copy as the consumer, then as the producer; memset, copy and rows by their
+        // pieces
+        Known{"transfers",
+              {"1 2 8 raw", "2 3 8 raw", "3 4 8 war", "4 5 6 raw", "2 5 6 war", "3 6 6 waw",
+               "5 6 6 raw"}},
         // 7: parties 0 and 1 exchange a row of blocks each way, 1 and 2 too, 0 and 2 nothing
         Known{"parties",
               {"1 4 98 raw+war", "2 4 8 raw+war", "1 5 8 raw+war", "2 5 98 raw+war",

@@ -39,6 +39,9 @@ class Work {
       check(cudaMemset(buffer, 0, count * sizeof(int)), "cudaMemset");
     }
     if (gated) check(cudaLaunchHostFunc(nullptr, wait_at_gate, &gate_), "cudaLaunchHostFunc");
+    launch();
+  }
+  void launch() {
     for (int i = 0; i < launches; ++i)
       add_one<<<count / threads, threads>>>(buffers_[(i + 1) % 2], buffers_[i % 2]);
   }
@@ -164,6 +167,43 @@ static void note_signal(int) {
   ++(pthread_equal(pthread_self(), main_thread) ? signals_here : signals_elsewhere);
 }
 
+// A function of the program that stands behind launches which nobody waits for does not run: the
+// first of them does not end before the host says so.
+__global__ void wait_for_host(const volatile int* said) {
+  while (*said == 0) {
+  }
+}
+
+static volatile int* said = nullptr;
+
+static int leave_function_behind() {
+  auto* const work = new Work(false);
+  work->launch();  // so that no code is made while the long launch runs
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  check(cudaHostAlloc(const_cast<int**>(&said), sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
+  *said = 0;
+  const auto tell = [](void*) {
+    constexpr char text[] = "the function ran\n";
+    if (write(1, text, sizeof text - 1) < 0) std::abort();
+  };
+  wait_for_host<<<1, 1>>>(said);
+  for (int round = 0; round < 4; ++round) {
+    work->launch();
+    check(cudaLaunchHostFunc(nullptr, tell, nullptr), "cudaLaunchHostFunc");
+  }
+  return 6;
+}
+
+// A function that a handler of atexit() waits for does run.
+static void wait_for_device() {
+  *said = 1;
+  cudaDeviceSynchronize();
+}
+static int wait_for_function_at_exit() {
+  std::atexit(wait_for_device);
+  return leave_function_behind();
+}
+
 // Handlers run on the program's own thread, whichever threads Sluice and the device have.
 static int handle_signals() {
   main_thread = pthread_self();
@@ -230,6 +270,8 @@ int main(int argument_count, char** arguments) {
   if (name == "exit_blocked") return leave(true, false);
   if (name == "_exit") return leave(false, true);
   if (name == "_exit_blocked") return leave(true, true);
+  if (name == "exit_function") return leave_function_behind();
+  if (name == "exit_waits") return wait_for_function_at_exit();
   if (name == "handle_signals") return handle_signals();
   if (name == "keep_errno") return keep_errno();
   if (name == "reset") return reset();

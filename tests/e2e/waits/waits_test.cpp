@@ -26,8 +26,8 @@ TEST_P(Waits, EndWithRightAnswersUnderSluice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Waits,
-                         ::testing::Values("colouring", "grid_barrier", "independent_set",
-                                           "look_back", "threads", "tree"));
+                         ::testing::Values("colouring", "full_streams", "grid_barrier",
+                                           "independent_set", "look_back", "threads", "tree"));
 
 TEST(WaitWarning, NamesKernelAndLineAndTheKernelGoesOn) {
   const Outcome outcome = run({build_path("bin/sluice"), "run", "--off", "--device", "cpu", "--",

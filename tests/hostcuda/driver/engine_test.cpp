@@ -1,5 +1,6 @@
 #include "hostcuda/driver/stream/engine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -55,6 +56,28 @@ TEST(Engine, RunsAQueueInItsOrder) {
     EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+TEST(Engine, WorkBehindAPromiseBeginsWhenItIsKept) {
+  Engine& engine = make_engine();
+  const Ticket promise = StreamOrder::promise();
+  EXPECT_FALSE(promise.is_done());
+  std::atomic<bool> kept{false};
+  std::atomic<bool> too_early{false};
+  const Queue queue = make_queue(QueueKind::blocking);
+  const auto look = [&] { too_early = too_early || !kept; };
+  const Ticket behind = engine.submit(queue, std::make_shared<const FunctionWork>(look), {promise});
+  // Other work of the engine goes on, and neither waits for the other.
+  EXPECT_EQ(engine.wait(engine.submit(make_queue(QueueKind::blocking), [] {})), CUDA_SUCCESS);
+  EXPECT_FALSE(behind.is_done());
+  std::thread keeper([&] {
+    kept = true;
+    engine.keep(promise);
+  });
+  EXPECT_EQ(engine.wait(promise), CUDA_SUCCESS);
+  EXPECT_EQ(engine.wait(behind), CUDA_SUCCESS);
+  keeper.join();
+  EXPECT_FALSE(too_early);
+}
+
 TEST(Engine, RunsOtherQueuesWhileManyAreHeld) {
   Engine& engine = make_engine();
   std::promise<void> release;
@@ -68,6 +91,35 @@ TEST(Engine, RunsOtherQueuesWhileManyAreHeld) {
     EXPECT_FALSE(ticket.is_done());
   release.set_value();
   EXPECT_EQ(engine.wait(held), CUDA_SUCCESS);
+}
+
+// Functions of the program leave no threads behind by which the device would compute on more
+// processors than there are.
+TEST(Engine, ComputesOnItsProcessorsAfterManyFunctionsToo) {
+  Engine& engine = make_engine();
+  for (int round = 0; round < 3; ++round) {
+    std::promise<void> release;
+    const std::shared_future<void> until = release.get_future().share();
+    std::vector<Ticket> last;
+    for (int i = 0; i < 8; ++i)
+      last.push_back(hold(engine, make_queue(QueueKind::non_blocking), until));
+    // All of them are running when later work does.
+    last.push_back(engine.submit(make_queue(QueueKind::non_blocking), [] {}));
+    EXPECT_EQ(engine.wait(last.back()), CUDA_SUCCESS);
+    release.set_value();
+    std::atomic<int> inside{0}, greatest{0};
+    for (int i = 0; i < 40; ++i) {
+      last.push_back(engine.submit(make_queue(QueueKind::non_blocking), [&] {
+        const int now = ++inside;
+        for (int known = greatest; known < now && !greatest.compare_exchange_weak(known, now);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --inside;
+      }));
+    }
+    EXPECT_EQ(engine.wait(last), CUDA_SUCCESS);
+    EXPECT_LE(greatest.load(), 2);
+  }
 }
 
 TEST(Engine, TheLegacyQueueWaitsForBlockingOnesAndTheyForIt) {
@@ -214,10 +266,100 @@ TEST(Engine, RunsWorkThatOtherWorkOfTheDeviceWaitsFor) {
 TEST(Engine, KnowsItsThreads) {
   Engine& engine = make_engine();
   std::atomic<bool> within{false};
-  EXPECT_EQ(engine.wait(engine.submit(engine.legacy(), [&] { within = Engine::within_work(); })),
+  EXPECT_EQ(engine.wait(engine.submit(engine.legacy(), [&] { within = within_work(); })),
             CUDA_SUCCESS);
   EXPECT_TRUE(within.load());
-  EXPECT_FALSE(Engine::within_work());
+  EXPECT_FALSE(within_work());
+}
+
+// The first of them waits until the stream is full, and then a while for who submits too much.
+TEST(Engine, AStreamTakesSoManyOperationsThenTheCallWaits) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::non_blocking);
+  uint64_t most = 0;
+  Ticket last = engine.submit(queue, [&] {
+    while (queue->submitted() < stream_operations)
+      std::this_thread::yield();
+    for (int i = 0; i < 10000; ++i)
+      std::this_thread::yield();
+    most = queue->submitted();
+  });
+  for (uint64_t i = 1; i < 4 * stream_operations; ++i) {
+    last = engine.submit(queue, [&, i] { most = std::max(most, queue->submitted() - i); });
+  }
+  EXPECT_EQ(engine.wait(last), CUDA_SUCCESS);
+  EXPECT_EQ(most, stream_operations);
+}
+
+TEST(Engine, WhoWaitsForRoomKeepsNobodyElseWaiting) {
+  Engine& engine = make_engine();
+  const Queue full = make_queue(QueueKind::non_blocking), other = make_queue(QueueKind::blocking);
+  std::promise<void> release;
+  hold(engine, full, release.get_future().share());
+  std::thread waits([&] {
+    for (size_t i = 0; i < 2 * stream_operations; ++i)
+      engine.submit(full, [] {});
+  });
+  while (full->submitted() < stream_operations)
+    std::this_thread::yield();
+  EXPECT_EQ(engine.wait(engine.submit(other, [] {})), CUDA_SUCCESS);
+  release.set_value();
+  waits.join();
+  EXPECT_EQ(engine.wait(last_of(full)), CUDA_SUCCESS);
+}
+
+// The work may be what the stream waits for.
+TEST(Engine, WithinWorkNoCallWaitsForRoom) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::non_blocking);
+  const Ticket first = engine.submit(queue, [&] {
+    for (size_t i = 0; i < 2 * stream_operations; ++i)
+      engine.submit(queue, [] {});
+  });
+  EXPECT_EQ(engine.wait(first), CUDA_SUCCESS);
+  EXPECT_EQ(engine.wait(last_of(queue)), CUDA_SUCCESS);
+}
+
+TEST(Engine, AThreadThatSaysSoNeverWaitsForRoom) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::non_blocking);
+  std::promise<void> release;
+  hold(engine, queue, release.get_future().share());
+  Engine::never_wait_for_room(true);
+  for (size_t i = 0; i < 2 * stream_operations; ++i)
+    engine.submit(queue, [] {});
+  Engine::never_wait_for_room(false);
+  EXPECT_EQ(queue->submitted(), 2 * stream_operations + 1);
+  release.set_value();
+  EXPECT_EQ(engine.wait(last_of(queue)), CUDA_SUCCESS);
+}
+
+TEST(Engine, HeldFunctionsBeginWhenSomebodyWaits) {
+  Engine& engine = make_engine();
+  const Queue queue = make_queue(QueueKind::non_blocking), other = make_queue(QueueKind::blocking);
+  std::promise<void> none;
+  none.set_value();
+  engine.functions().begin();
+  const Ticket function = hold(engine, queue, none.get_future().share());
+  EXPECT_EQ(engine.wait(engine.submit(other, [] {})), CUDA_SUCCESS);
+  for (int i = 0; i < 1000; ++i)
+    std::this_thread::yield();
+  EXPECT_FALSE(function.is_done());
+  engine.functions().end();
+  EXPECT_EQ(engine.wait(function), CUDA_SUCCESS);
+}
+
+// A handler of atexit() may wait for one by means of its own.
+TEST(Engine, HeldFunctionsBeginByThemselvesAfterTheHold) {
+  Engine& engine = make_engine();
+  std::promise<void> none;
+  none.set_value();
+  engine.functions().begin();
+  const Ticket function =
+      hold(engine, make_queue(QueueKind::non_blocking), none.get_future().share());
+  engine.functions().end();
+  while (!function.is_done())
+    std::this_thread::yield();
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "hostcuda/jit/run_kernel.hpp"
-#include "hostcuda/jit/warp_registers.hpp"
+#include "hostcuda/jit/warps/warp_registers.hpp"
 
 namespace sluice::hostcuda {
 namespace {

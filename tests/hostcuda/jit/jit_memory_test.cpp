@@ -1,4 +1,5 @@
 // Parameters, module variables, atomics from several workers, local memory and calls.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -154,6 +155,24 @@ TEST_F(JitMemory, EndsTheThreadThatTraps) {
   EXPECT_EQ(out[4], 1);
   EXPECT_EQ(kernels.module().take_fault(), DeviceFault::trap);
   EXPECT_EQ(kernels.module().take_fault(), DeviceFault::none);
+}
+
+TEST_F(JitMemory, UpdatesSharedMemoryOneThreadAfterTheOther) {
+  constexpr int threads = 96;
+  std::vector<int> bins(9), seen(threads);
+  float sum = 0;
+  kernels.run("shared_atomics", {1}, {threads}, 0, bins.data(), seen.data(), &sum);
+  int exclusive = 0, even = 0, odd = 0;
+  for (int t = 0; t < threads; ++t) {
+    exclusive ^= t;
+    (t % 2 == 0 ? even : odd) += t;
+  }
+  std::sort(seen.begin(), seen.end());
+  for (int t = 0; t < threads; ++t)
+    EXPECT_EQ(seen[static_cast<size_t>(t)], t);
+  EXPECT_THAT(bins, testing::ElementsAre(threads, 63, -(threads - 1), -1, exclusive, threads % 10,
+                                         2 * threads, even, odd));
+  EXPECT_EQ(sum, 0.5f * threads);
 }
 
 }  // namespace

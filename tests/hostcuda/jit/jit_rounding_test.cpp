@@ -1,7 +1,7 @@
-// Double arithmetic in directed rounding modes, against the host's own modes.
-#include <bit>
+// Arithmetic in directed rounding modes, against the host's own modes.
 #include <cfenv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -17,115 +17,127 @@ struct Mode {
 };
 constexpr Mode modes[] = {{"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
-std::vector<double> values() {
-  using Limits = std::numeric_limits<double>;
-  return {0.0,
-          -0.0,
-          1.0,
-          -1.0,
-          1.0 / 3,
-          -2.0 / 7,
-          0x1p-1074,
-          -0x1p-1074,
-          0x1p-1022,
-          -0x1.8p-1022,
-          0x1.234p-540,
-          1e300,
-          -1e300,
-          1e-300,
+template <class Real>
+std::vector<Real> values() {
+  using Limits = std::numeric_limits<Real>;
+  return {Real{0},
+          -Real{0},
+          Real{1},
+          Real{-1},
+          Real{1} / 3,
+          Real{-2} / 7,
+          Limits::denorm_min(),
+          -Limits::denorm_min(),
+          Limits::min(),
+          Limits::min() * -Real{1.5},
+          std::sqrt(Limits::min()) / 1024,
+          Limits::max() / 97,
+          Limits::max() / -97,
+          Limits::min() * 97,
           Limits::max(),
           -Limits::max(),
-          0x1.fffffffffffffp+0,
-          3.0,
+          2 - Limits::epsilon(),
+          Real{3},
           Limits::infinity(),
           -Limits::infinity(),
           Limits::quiet_NaN(),
-          0x1p52 + 1};
+          1 / Limits::epsilon() + 1};
 }
 
-template <class Function>
-double in_mode(int mode, double a, double b, double c, Function function) {
-  const volatile double x = a;
-  const volatile double y = b;
-  const volatile double z = c;
+template <class Real, class Function>
+Real in_mode(int mode, Real a, Real b, Real c, Function function) {
+  const volatile Real x = a;
+  const volatile Real y = b;
+  const volatile Real z = c;
   const int before = std::fegetround();
   std::fesetround(mode);
-  const volatile double result = function(double{x}, double{y}, double{z});
+  const volatile Real result = function(Real{x}, Real{y}, Real{z});
   std::fesetround(before);
   return result;
 }
 
+template <class Real>
+std::string kernel_text(std::string_view instruction, const char* sources) {
+  const int bits = 8 * sizeof(Real);
+  return fmt::format(
+      ".version 7.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry k(.param .u64 left, .param .u64 right, .param .u64 out, .param .f{0} c) "
+      "{{\n"
+      ".reg .b32 %r<2>; .reg .b64 %rd<9>; .reg .f{0} %a, %b, %c, %d;\n"
+      "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, {1};\n"
+      "ld.param.u64 %rd2, [left]; add.u64 %rd3, %rd2, %rd1; ld.global.f{0} %a, [%rd3];\n"
+      "ld.param.u64 %rd4, [right]; add.u64 %rd5, %rd4, %rd1; ld.global.f{0} %b, [%rd5];\n"
+      "ld.param.f{0} %c, [c];\n"
+      "{2}.f{0} %d, {3};\n"
+      "ld.param.u64 %rd6, [out]; add.u64 %rd7, %rd6, %rd1; st.global.f{0} [%rd7], %d;\n"
+      "ret;\n}}\n",
+      bits, sizeof(Real), instruction, sources);
+}
+
+template <class Real>
+bool are_same(Real a, Real b) {
+  return std::memcmp(&a, &b, sizeof(Real)) == 0 || (std::isnan(a) && std::isnan(b));
+}
+
 // expect_directed() runs one operation on all pairs of values, one thread each.
-template <class Function>
+template <class Real, class Function>
 void expect_directed(const char* opcode, const char* sources, Function reference) {
-  const std::vector<double> all = values();
-  const double third = 0x1.8p-30;
-  for (const Mode& mode : modes) {
-    const std::unique_ptr<CompiledModule> module = compile_text(fmt::format(
-        ".version 7.0\n.target sm_75\n.address_size 64\n"
-        ".visible .entry k(.param .u64 left, .param .u64 right, .param .u64 out, .param .f64 c) "
-        "{{\n"
-        ".reg .b32 %r<2>; .reg .b64 %rd<9>; .reg .f64 %fd<5>;\n"
-        "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 8;\n"
-        "ld.param.u64 %rd2, [left]; add.u64 %rd3, %rd2, %rd1; ld.global.f64 %fd1, [%rd3];\n"
-        "ld.param.u64 %rd4, [right]; add.u64 %rd5, %rd4, %rd1; ld.global.f64 %fd2, [%rd5];\n"
-        "ld.param.f64 %fd3, [c];\n"
-        "{}.{}.f64 %fd4, {};\n"
-        "ld.param.u64 %rd6, [out]; add.u64 %rd7, %rd6, %rd1; st.global.f64 [%rd7], %fd4;\n"
-        "ret;\n}}\n",
-        opcode, mode.name, sources));
-    ASSERT_NE(module, nullptr);
-    const auto threads = static_cast<uint32_t>(all.size() * all.size());
-    std::vector<double> left, right, out(threads);
-    for (double a : all) {
-      for (double b : all) {
-        left.push_back(a);
-        right.push_back(b);
-      }
+  std::vector<Real> left;
+  std::vector<Real> right;
+  for (Real a : values<Real>()) {
+    for (Real b : values<Real>()) {
+      left.push_back(a);
+      right.push_back(b);
     }
-    const Result<SluiceBlockCode> code = module->block_code("k", {threads}, 0);
-    ASSERT_TRUE(code) << code.error().line();
-    struct {
-      const double* left;
-      const double* right;
-      double* out;
-      double third;
-    } const parameters{left.data(), right.data(), out.data(), third};
-    const SluiceBlockLaunch launch{&parameters, {1, 1, 1}, 0};
-    std::vector<std::byte> scratch(code->scratch_bytes + 64);
-    void* aligned = scratch.data();
-    size_t room = scratch.size();
-    std::align(64, code->scratch_bytes, aligned, room);
-    code->function(&launch, 0, 1, aligned);
-    for (size_t i = 0; i < threads; ++i) {
-      const double expected = in_mode(mode.host, left[i], right[i], third, reference);
-      const bool same = std::bit_cast<uint64_t>(out[i]) == std::bit_cast<uint64_t>(expected) ||
-                        (std::isnan(out[i]) && std::isnan(expected));
-      ASSERT_TRUE(same) << opcode << "." << mode.name << " of " << left[i] << " and " << right[i]
-                        << ": " << out[i] << " instead of " << expected;
+  }
+  const Real third = Real{1.5} / (1 << 30);
+  for (const Mode& mode : modes) {
+    const std::string instruction = fmt::format("{}.{}", opcode, mode.name);
+    Kernels kernels(compile_text(kernel_text<Real>(instruction, sources)));
+    std::vector<Real> out(left.size());
+    kernels.run("k", {1, 1, 1}, {static_cast<uint32_t>(left.size()), 1, 1}, 0, left.data(),
+                right.data(), out.data(), third);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const Real expected = in_mode(mode.host, left[i], right[i], third, reference);
+      ASSERT_TRUE(are_same(out[i], expected))
+          << instruction << " of " << left[i] << " and " << right[i] << ": " << out[i]
+          << " instead of " << expected;
     }
     ASSERT_EQ(std::fegetround(), FE_TONEAREST);
   }
 }
 
-TEST(JitRounding, MultipliesAndDividesDoublesInDirectedModes) {
-  expect_directed("mul", "%fd1, %fd2", [](double a, double b, double) { return a * b; });
-  expect_directed("div", "%fd1, %fd2", [](double a, double b, double) { return a / b; });
+TEST(JitRounding, MultipliesAndDividesInDirectedModes) {
+  const auto product = [](auto a, auto b, auto) { return a * b; };
+  const auto quotient = [](auto a, auto b, auto) { return a / b; };
+  expect_directed<double>("mul", "%a, %b", product);
+  expect_directed<float>("mul", "%a, %b", product);
+  expect_directed<double>("div", "%a, %b", quotient);
+  expect_directed<float>("div", "%a, %b", quotient);
 }
 
-TEST(JitRounding, AddsDoublesInDirectedModes) {
-  expect_directed("add", "%fd1, %fd2", [](double a, double b, double) { return a + b; });
-  expect_directed("sub", "%fd1, %fd2", [](double a, double b, double) { return a - b; });
+TEST(JitRounding, AddsInDirectedModes) {
+  const auto sum = [](auto a, auto b, auto) { return a + b; };
+  const auto difference = [](auto a, auto b, auto) { return a - b; };
+  expect_directed<double>("add", "%a, %b", sum);
+  expect_directed<float>("add", "%a, %b", sum);
+  expect_directed<double>("sub", "%a, %b", difference);
+  expect_directed<float>("sub", "%a, %b", difference);
 }
 
-TEST(JitRounding, FusesDoublesInDirectedModes) {
-  expect_directed("fma", "%fd1, %fd2, %fd3",
-                  [](double a, double b, double c) { return std::fma(a, b, c); });
+TEST(JitRounding, FusesInDirectedModes) {
+  const auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+  expect_directed<double>("fma", "%a, %b, %c", fused);
+  expect_directed<float>("fma", "%a, %b, %c", fused);
 }
 
 TEST(JitRounding, TakesRootsAndReciprocalsInDirectedModes) {
-  expect_directed("sqrt", "%fd1", [](double a, double, double) { return std::sqrt(a); });
-  expect_directed("rcp", "%fd1", [](double a, double, double) { return 1.0 / a; });
+  const auto root = [](auto a, auto, auto) { return std::sqrt(a); };
+  const auto reciprocal = [](auto a, auto, auto) { return 1 / a; };
+  expect_directed<double>("sqrt", "%a", root);
+  expect_directed<float>("sqrt", "%a", root);
+  expect_directed<double>("rcp", "%a", reciprocal);
+  expect_directed<float>("rcp", "%a", reciprocal);
 }
 
 }  // namespace

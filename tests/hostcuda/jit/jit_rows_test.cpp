@@ -4,9 +4,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 
-#include "hostcuda/jit/block/row_threads.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
+#include "hostcuda/jit/threads/row_threads.hpp"
 
 namespace sluice::hostcuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hostcuda/jit/run_kernel.hpp"
-#include "hostcuda/jit/warp_registers.hpp"
+#include "hostcuda/jit/warps/warp_registers.hpp"
 
 namespace sluice::hostcuda {
 namespace {

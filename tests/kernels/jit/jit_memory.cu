@@ -104,3 +104,28 @@ extern "C" __global__ void traps(int* out) {
   if (threadIdx.x == 3) __trap();
   out[threadIdx.x] = 1;
 }
+
+// Every update of shared memory, by threads that meet in it: `seen` is what each found.
+extern "C" __global__ void shared_atomics(int* bins_out, int* seen, float* sum_out) {
+  __shared__ int bins[9];
+  __shared__ float sum;
+  const int t = threadIdx.x;
+  if (t < 9) bins[t] = 0;
+  if (t == 0) sum = 0;
+  __syncthreads();
+  seen[t] = atomicAdd(&bins[0], 1);
+  atomicMax(&bins[1], t * 7 % 64);
+  atomicMin(&bins[2], -t);
+  atomicOr(&bins[3], 1 << (t & 31));
+  atomicXor(&bins[4], t);
+  atomicInc(reinterpret_cast<unsigned*>(&bins[5]), 9);
+  for (int found = 0, wanted = 0;; wanted = found) {
+    found = atomicCAS(&bins[6], wanted, wanted + 2);
+    if (found == wanted) break;
+  }
+  atomicAdd(&bins[7 + t % 2], t);
+  atomicAdd(&sum, 0.5f);
+  __syncthreads();
+  if (t < 9) bins_out[t] = bins[t];
+  if (t == 0) *sum_out = sum;
+}

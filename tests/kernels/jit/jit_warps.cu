@@ -73,3 +73,43 @@ extern "C" __global__ void absent_source(const int* in, int* out) {
   int t = threadIdx.x;
   if (t < 16) out[t] = __shfl_sync(0xffff, in[t], t + 16);
 }
+
+// A warp a row, as softmax and norms are written: warps of rows that there are not end at once, and
+// lanes leave the loops over a row at different times.
+extern "C" __global__ void row_statistics(const int* in, int* out, int rows, int width) {
+  int row = blockIdx.x * (blockDim.x * blockDim.y / 32) +
+            (threadIdx.y * blockDim.x + threadIdx.x) / 32;
+  int lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  const int* mine = in + row * width;
+  int most = -2147483647;
+  for (int i = lane; i < width; i += 32) most = max(most, mine[i]);
+  for (int d = 16; d; d /= 2) most = max(most, __shfl_xor_sync(~0u, most, d));
+  int sum = 0;
+  for (int i = lane; i < width; i += 32) sum += most - mine[i];
+  for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  for (int i = lane; i < width; i += 32) out[row * width + i] = sum - mine[i] * most;
+}
+
+// Sums up to each element: by shuffles in warps, through shared memory between them, tile by tile.
+extern "C" __global__ void block_scan(const int* in, int* out, int n) {
+  __shared__ int totals[32];
+  int t = threadIdx.x, lane = t % 32, warp = t / 32, carry = 0;
+  for (int first = 0; first < n; first += blockDim.x) {
+    int value = first + t < n ? in[first + t] : 0;
+    for (int d = 1; d < 32; d *= 2) {
+      int before = __shfl_up_sync(~0u, value, d);
+      if (lane >= d) value += before;
+    }
+    if (lane == 31) totals[warp] = value;
+    __syncthreads();
+    int all = 0, below = 0;
+    for (int w = 0; w < blockDim.x / 32; ++w) {
+      if (w < warp) below += totals[w];
+      all += totals[w];
+    }
+    __syncthreads();
+    if (__any_sync(~0u, first + t < n) && first + t < n) out[first + t] = carry + below + value;
+    carry += all;
+  }
+}

@@ -1,5 +1,6 @@
 // References of logic, shifts and bit fields, and of comparisons and selections.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -154,6 +155,20 @@ void add_funnel_and_tables(Sheet& sheet) {
     }
     return result;
   });
+  const std::pair<const char*, std::array<unsigned, 4>> modes[] = {
+      {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
+      {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
+      {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
+  for (const auto& [mode, selectors] : modes) {
+    sheet.add(std::string("prmt.b32.") + mode + " %r9, %r0, %r1, %r2",
+              [selectors = selectors](uint64_t a, uint64_t b, uint64_t c) {
+                const uint64_t both = b << 32 | (a & 0xFFFFFFFF);
+                uint64_t result = 0;
+                for (unsigned i = 0; i < 4; ++i)
+                  result |= (both >> 8 * (selectors[c % 4] >> 4 * i & 15) & 0xFF) << 8 * i;
+                return result;
+              });
+  }
 }
 
 struct Comparison {

@@ -170,6 +170,15 @@ Sheet float_sheet() {
   add_forms(sheet, "neg", one, false, [](float a, float, float) { return -a; });
   add_forms(sheet, "min", two, false, [](float a, float b, float) { return smaller(a, b); });
   add_forms(sheet, "max", two, false, [](float a, float b, float) { return larger(a, b); });
+  const auto sign = [](float a, float b) {
+    return std::signbit(a) != std::signbit(b) ? -1.0F : 1.0F;
+  };
+  add_float(sheet, "min.xorsign.abs.f32 %f9" + two, [=](float a, float b, float) {
+    return std::copysign(smaller(std::fabs(a), std::fabs(b)), sign(a, b));
+  });
+  add_float(sheet, "max.xorsign.abs.f32 %f9" + two, [=](float a, float b, float) {
+    return std::copysign(larger(std::fabs(a), std::fabs(b)), sign(a, b));
+  });
   add_float(sheet, "copysign.f32 %f9" + two,
             [](float a, float b, float) { return std::copysign(b, a); });
   const std::string wide_one = ", %fd0";

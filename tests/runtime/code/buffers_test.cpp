@@ -28,7 +28,8 @@ class BuffersTest : public ::testing::Test {
   BuffersTest() { observers_.add(std::make_unique<Witness>(gone)); }
 
   testing::FakeDevice device_;
-  dro::DependenceTracker tracker_{dro::Rule::exact};
+  Background background_{true};
+  LentTracker tracker_{background_, dro::Rule::exact, nullptr};
   Observers observers_;
   std::vector<dro::BufferId> gone;
   Buffers buffers{device_, tracker_, observers_};

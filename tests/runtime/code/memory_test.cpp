@@ -70,5 +70,16 @@ TEST_F(MemoryTest, CodeUnloadedAndLoadedAgainIsFoundAgain) {
   EXPECT_EQ(runtime->counters().resolved, 1U);
 }
 
+// The PTX of these kernels asks for sm_75.
+TEST_F(MemoryTest, CodeThatIsTooNewForTheDeviceIsNotAnalysed) {
+  device.takes_architecture = 70;
+  start();
+  PingPong program(64);
+  program.allocate_in(*runtime);
+  program.launch(*runtime, kernels["step"], 0);
+  synchronise();
+  EXPECT_EQ(device.events(), (std::vector<std::string>{"launch step"}));
+}
+
 }  // namespace
 }  // namespace sluice::runtime

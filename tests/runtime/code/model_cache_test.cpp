@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.hpp"
+#include "dro/journal/journal_format.hpp"
 #include "runtime/fake_kernels.hpp"
 
 namespace sluice::runtime {
@@ -66,12 +67,19 @@ TEST_F(ModelCacheTest, ASecondStartNeitherMakesTheModelNorAnalyses) {
   EXPECT_EQ(asked(), 2);
 }
 
-TEST_F(ModelCacheTest, ALaterStartKnowsThatAKernelHasNotPaid) {
-  EXPECT_FALSE(start()->has_not_paid());
-  start()->note_not_paid();
-  EXPECT_TRUE(start()->has_not_paid());
-  EXPECT_FALSE(start("unused")->has_not_paid());
-  EXPECT_FALSE(start("step", "build 2")->has_not_paid());
+// Found by tests/fuzz.
+TEST_F(ModelCacheTest, ASignatureWhoseNumbersDoNotFitIsMissing) {
+  start();
+  const CacheFolder folder(path_);
+  const std::string name = fs::directory_iterator(path_)->path().filename();
+  std::string text =
+      dro::unsealed(folder.load(name).value().substr(0, folder.load(name)->size() - 1)).value();
+  const std::string number = "\"parameter_bytes\":20";
+  ASSERT_NE(text.find(number), std::string::npos);
+  text.replace(text.find(number), number.size(), "\"parameter_bytes\":2.9e58");
+  folder.store(name, dro::sealed(text) + "\n");
+  EXPECT_EQ(start()->signature().parameter_bytes, 20u);
+  EXPECT_EQ(made_, 2);
 }
 
 TEST_F(ModelCacheTest, WhereShapesComeInAnotherOrderTheModelHearsOfAll) {

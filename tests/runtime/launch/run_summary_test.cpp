@@ -23,16 +23,16 @@ TEST_F(RunSummaryTest, CountsTasksAndWhatPassedByItsMainReason) {
   launch_plain("unmodelled");
   runtime->pass_through("cooperative", "it is cooperative");
   runtime->finish();
-  EXPECT_THAT(runtime->summary(),
+  EXPECT_THAT(runtime->outcome().summary,
               StartsWith("7 launches: 3 as tasks, 4 passed through (2 of them: "));
-  EXPECT_THAT(runtime->summary(), HasSubstr("it uses an instruction that nobody knows"));
+  EXPECT_THAT(runtime->outcome().summary, HasSubstr("it uses an instruction that nobody knows"));
 }
 
 TEST_F(RunSummaryTest, NothingIsSaidUnlessItIsAskedFor) {
   start();
   launch_plain("unmodelled");
   runtime->finish();
-  EXPECT_EQ(runtime->summary(), "");
+  EXPECT_EQ(runtime->outcome().summary, "");
 }
 
 int64_t clock_now = 0;

@@ -1,4 +1,5 @@
-// Following launches is given up where it has cost more than they allow.
+// Following new launches is given up where it has cost more than the program allows.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/policy/policy.hpp"
@@ -6,68 +7,78 @@
 namespace sluice::runtime {
 namespace {
 
-constexpr Policy::Config config{
-    .following = {.to_start = 100, .for_a_launch = 2, .threads_for_a_step = 10}};
-
-int64_t now = 1;
+int64_t now = 0;
 int64_t read_clock() {
   return now;
 }
 
-// A model that remembers what it is told.
-class Model final : public KernelModel {
- public:
-  const analysis::KernelSignature& signature() const override { return signature_; }
-  analysis::Footprint footprint(const analysis::LaunchShape& /*shape*/) override { return {}; }
-  bool has_not_paid() const override { return not_paid; }
-  void note_not_paid() override { not_paid = true; }
-
-  bool not_paid = false;
-
- private:
-  analysis::KernelSignature signature_;
-};
-
 class Following : public ::testing::Test {
  protected:
-  bool may_follow() { return policy_.may_follow(kernel_, model_, 0); }
+  Following() { now = 0; }
+  bool may_follow() { return policy().may_follow(kernel_); }
+  const Policy& policy() {
+    static const Policy::Config config{.kernel_to_start = 100, .kernel_part = 0.1, .quick = 20};
+    if (!policy_) policy_.emplace(config, read_clock);
+    return *policy_;
+  }
 
-  const Policy policy_{config, read_clock};
+  std::optional<Policy> policy_;
   Policy::Mark kernel_;
-  Model model_;
 };
 
 TEST_F(Following, AllowsWhatIsThereToStart) {
-  policy_.spend(kernel_, 100);
+  kernel_.spend(100);
   EXPECT_TRUE(may_follow());
-  policy_.spend(kernel_, 1);
+  kernel_.spend(1);
   EXPECT_FALSE(may_follow());
-  EXPECT_TRUE(model_.not_paid);
 }
 
-TEST_F(Following, EarnsByLaunchesAndTheirThreads) {
-  policy_.earn(kernel_, 1000);
-  policy_.spend(kernel_, 202);
+TEST_F(Following, AllowsAPartOfTheTimeSoFar) {
+  may_follow();
+  now = 1000;
+  kernel_.spend(200);
   EXPECT_TRUE(may_follow());
-  policy_.spend(kernel_, 1);
+  kernel_.spend(1);
   EXPECT_FALSE(may_follow());
-  EXPECT_TRUE(may_follow());  // the launch that was not followed has earned
 }
 
-TEST_F(Following, OfAKernelThatHasNotPaidBeforeWaitsUntilItHasEarnedTheStart) {
-  model_.not_paid = true;
-  for (int i = 0; i < 50; ++i)
-    EXPECT_FALSE(may_follow()) << i;
+TEST_F(Following, IsTriedAgainWhereHalfOfWhatIsAllowedIsLeft) {
+  kernel_.spend(150);
+  EXPECT_FALSE(may_follow());
+  now = 1990;
+  EXPECT_FALSE(may_follow());
+  now = 2000;
   EXPECT_TRUE(may_follow());
 }
 
-TEST_F(Following, CountsTheTimeOfTheAnalysisOnceAKernelHasUnusuallyManyShapes) {
-  policy_.asked(kernel_, policy_.began_asking(3));
-  EXPECT_FALSE(policy_.began_asking(3));
-  const auto began = policy_.began_asking(4);
-  now += 50 * 101;  // steps of 50 ns
-  policy_.asked(kernel_, began);
+TEST_F(Following, SaysWhatItHasCost) {
+  for (int i = 0; i < 410; ++i)
+    kernel_.followed(1);
+  kernel_.spend(31'000'000);
   EXPECT_FALSE(may_follow());
+  EXPECT_EQ(kernel_.why_not,
+            "following 410 of its launches cost 31.0 ms, and tasks saved 0.0 ms so far");
+}
+
+TEST_F(Following, OfALaunchIsQuickWhereTheLastNewOneWas) {
+  EXPECT_FALSE(policy().is_quick(kernel_.newest));
+  kernel_.spend(20);
+  EXPECT_TRUE(policy().is_quick(kernel_.newest));
+  kernel_.spend(21);
+  EXPECT_FALSE(policy().is_quick(kernel_.newest));
+}
+
+TEST_F(Following, CostsStepsWhereNothingIsCompared) {
+  const Policy all(std::nullopt, read_clock);
+  kernel_.spend(nanoseconds_of_steps(2'500'000));
+  EXPECT_TRUE(all.may_follow(kernel_));
+  kernel_.spend(nanoseconds_of_steps(1));
+  EXPECT_FALSE(all.may_follow(kernel_));
+  kernel_.followed(0);
+  EXPECT_FALSE(all.may_follow(kernel_));
+  for (int i = 0; i < 200; ++i)
+    kernel_.followed(0);
+  EXPECT_TRUE(all.may_follow(kernel_));
 }
 
 }  // namespace

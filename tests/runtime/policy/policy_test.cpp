@@ -17,13 +17,9 @@ namespace {
 
 using Way = Policy::Way;
 
+// A measurement takes two launches of 100 ns.
 constexpr Policy::Config quick{
-    .first_launches = 20, .sample_launches = 2, .samples = 3, .again_launches = 50};
-constexpr Policy::Config watchful{.first_launches = 20,
-                                  .sample_launches = 2,
-                                  .samples = 3,
-                                  .again_launches = 1000,
-                                  .slower_after = 30};
+    .first = 2000, .first_part = 0, .sample = 200, .samples = 3, .again = 10, .alone = UINT32_MAX};
 
 std::atomic<int64_t> now{0};
 int64_t read_clock() {
@@ -34,14 +30,18 @@ int64_t read_clock() {
 struct Phase {
   explicit Phase(const Policy::Config& config = quick) : policy(config, read_clock) {}
   Way launch(Policy::Mark& kernel) {
-    if (policy.is_aside(kernel, blocks)) return Way::aside;
-    const Way way = policy.way(kernel, blocks);
-    if (way == Way::aside) return way;
+    const bool is_aside = policy.is_aside(kernel, blocks);
+    const Way way = is_aside ? Way::aside : policy.way(kernel, blocks);
     Policy::Sample sample;
-    policy.count(sample, kernel, 10, nullptr, 0);
-    now += way == Way::plain ? plain_time : task_time;
-    if (const auto verdict = policy.ended(way, sample)) verdicts.push_back(*verdict);
+    if (way == Way::tasks) policy.count(sample, kernel, 10, cost, 0);
+    const auto plain = way == Way::plain ? policy.count_plain(kernel, 10, cost, 0) : std::nullopt;
+    now += way == Way::tasks ? task_time : plain_time;
+    if (way == Way::tasks) hear(policy.ended(way, sample));
+    if (plain) hear(policy.ended(way, *plain));
     return way;
+  }
+  void hear(const std::optional<Policy::Verdict>& verdict) {
+    if (verdict) verdicts.push_back(*verdict);
   }
   std::string launches(int count, Policy::Mark& kernel) {
     std::string ways;
@@ -52,6 +52,7 @@ struct Phase {
 
   Policy policy;
   uint64_t blocks = 10;
+  const schedule::BlockCost* cost = nullptr;
   int64_t task_time = 100;
   int64_t plain_time = 100;
   std::vector<Policy::Verdict> verdicts;
@@ -65,6 +66,17 @@ TEST(Policy, ComparesNothingInAShortPhase) {
   EXPECT_EQ(phase.launch(kernel), Way::plain);
 }
 
+TEST(Policy, ComparesAfterAPartOfTheTimeWhereThatIsLonger) {
+  Policy::Config config = quick;
+  config.first_part = 0.5;
+  now = 0;
+  Phase phase(config);
+  Policy::Mark kernel;
+  now += 10'000;  // the program has done other things; x = (10,000 + x) / 2
+  EXPECT_EQ(phase.launches(100, kernel), std::string(100, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::plain);
+}
+
 TEST(Policy, StepsAsideWherePlainLaunchesAreFaster) {
   Phase phase;
   Policy::Mark kernel;
@@ -74,6 +86,21 @@ TEST(Policy, StepsAsideWherePlainLaunchesAreFaster) {
   ASSERT_EQ(phase.verdicts.size(), 1U);
   EXPECT_TRUE(phase.verdicts[0].aside);
   EXPECT_DOUBLE_EQ(phase.verdicts[0].plain_speed, 2.0);
+  EXPECT_THAT(phase.policy.why_aside(), ::testing::HasSubstr("2.00 x as fast as tasks"));
+}
+
+TEST(Policy, MeasuresAsManyLaunchesWhateverABlockWasMeasuredToCost) {
+  for (int nanoseconds = 1; nanoseconds < 300; ++nanoseconds) {
+    schedule::BlockCost cost;
+    cost.note(std::chrono::nanoseconds(nanoseconds), 1);
+    Phase phase;
+    Policy::Mark kernel;
+    phase.cost = &cost;
+    phase.plain_time = 50;
+    ASSERT_EQ(phase.launches(40, kernel),
+              std::string(20, 't') + std::string(6, 'p') + std::string(14, 'a'))
+        << nanoseconds;
+  }
 }
 
 TEST(Policy, StaysWhereTasksAreNotSlowerAndComparesEverMoreRarely) {
@@ -87,8 +114,9 @@ TEST(Policy, StaysWhereTasksAreNotSlowerAndComparesEverMoreRarely) {
   const size_t second = ways.find(compared, first + 6);
   const size_t third = ways.find(compared, second + 6);
   EXPECT_EQ(first, 20U);
-  EXPECT_EQ(second - first, 6U + 50U + 6U);
-  EXPECT_EQ(third - second, 6U + 100U + 6U);
+  // Ten times as long as six plain launches took, and twice that; and six tasks to compare with.
+  EXPECT_EQ(second - first, 6U + 59U + 6U);
+  EXPECT_EQ(third - second, 6U + 117U + 6U);
   EXPECT_TRUE(phase.verdicts.empty());
 }
 
@@ -105,64 +133,47 @@ TEST(Policy, ComesBackWhenTasksAreNoSlowerAnyMore) {
 }
 
 TEST(Policy, ComparesAgainWhereTasksHaveBecomeMuchSlower) {
-  Phase phase(watchful);
+  Phase phase;
   Policy::Mark kernel;
   EXPECT_EQ(phase.launches(27, kernel), std::string(20, 't') + std::string(6, 'p') + "t");
   phase.task_time = 149;
-  phase.plain_time = 100;
-  EXPECT_EQ(phase.launches(40, kernel), std::string(40, 't'));
-  Phase slower = phase;
-  slower.task_time = 151;
-  const std::string ways = slower.launches(40, kernel);
+  EXPECT_EQ(phase.launches(30, kernel), std::string(30, 't'));
+  phase.task_time = 151;
+  const std::string ways = phase.launches(40, kernel);
   EXPECT_EQ(ways.substr(0, 2), "tt");
-  EXPECT_NE(ways.find("pppppp"), std::string::npos) << ways;
+  EXPECT_NE(ways.find("pppp"), std::string::npos) << ways;
   EXPECT_EQ(ways.back(), 'a') << ways;
-  ASSERT_EQ(slower.verdicts.size(), 1U);
-  EXPECT_TRUE(slower.verdicts[0].aside);
+  ASSERT_EQ(phase.verdicts.size(), 1U);
+  EXPECT_TRUE(phase.verdicts[0].aside);
 }
 
-TEST(Policy, DoesNotCompareAgainAtOnceWhereTasksBecomeSlower) {
-  Phase phase(watchful);
-  Policy::Mark kernel;
-  phase.launches(27, kernel);
-  phase.task_time = 1000;
-  EXPECT_EQ(phase.launches(29, kernel), std::string(29, 't'));
-  EXPECT_NE(phase.launches(30, kernel).find('p'), std::string::npos);
-}
-
-TEST(Policy, AKernelThatComesLateBeginsAnotherPhase) {
+TEST(Policy, AKernelThatComesLateBeginsAnotherPhaseAndTheFirstIsKnownWhenItComesAgain) {
   Phase phase;
   Policy::Mark kernel;
   Policy::Mark other;
   phase.plain_time = 50;
-  phase.launches(100, kernel);
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  for (int i = 0; i < 40; ++i)
+    phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
   EXPECT_EQ(phase.launches(20, other), std::string(20, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::aside);
 }
 
-TEST(Policy, AMuchLargerLaunchBeginsAnotherPhase) {
+TEST(Policy, AnotherBlockOrAMuchLargerGridIsAnotherPhase) {
   Phase phase;
   Policy::Mark kernel;
   phase.plain_time = 50;
-  EXPECT_EQ(phase.launches(70, kernel).back(), 'a');
-  phase.blocks = 80;
+  phase.blocks = 8;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  for (int i = 0; i < 40; ++i)
+    phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
+  phase.blocks = 31;
   EXPECT_EQ(phase.launches(1, kernel), "a");
-  phase.blocks = 640;
-  EXPECT_EQ(phase.launches(1, kernel), "a");
-  phase.blocks = 640 * 8 + 1;
-  EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
-  phase.blocks = 1;
-  EXPECT_EQ(phase.launches(1, kernel), "p");
-}
-
-TEST(Policy, LargeLaunchesThatComeEarlyAreOfOnePhase) {
-  Phase phase;
-  Policy::Mark kernel;
-  phase.plain_time = 50;
-  for (int i = 0; i < 30; ++i) {
-    phase.blocks = i % 2 == 0 ? 1 : 1000;
-    phase.launch(kernel);
-  }
-  EXPECT_EQ(phase.launches(1, kernel), "a");
+  phase.blocks = 8 * 31;
+  EXPECT_EQ(phase.launches(10, kernel), std::string(10, 't'));
+  phase.blocks = 8;
+  EXPECT_EQ(phase.launch(kernel), Way::aside);
+  EXPECT_FALSE(phase.policy.is_aside(kernel, 8, {64, 1, 1}));
 }
 
 TEST(Policy, KernelsThatComeEarlyAreOfOnePhase) {
@@ -187,31 +198,60 @@ TEST(Policy, GoesByTheMiddleOfItsSamples) {
 }
 
 TEST(Policy, TakesNoSampleOfAnEarlierRound) {
-  Policy policy(quick, read_clock);
+  Phase phase;
   Policy::Mark kernel;
+  EXPECT_EQ(phase.policy.way(kernel, phase.blocks), Way::tasks);
   Policy::Sample before;
-  policy.count(before, kernel, 10, nullptr, 0);
-  policy.count(before, kernel, 10, nullptr, 0);
-  policy.way(kernel, 1);
+  phase.policy.count(before, kernel, 10, nullptr, 0);
+  phase.launches(26, kernel);                         // compared
+  EXPECT_EQ(phase.launches(60, kernel).back(), 't');  // and begun to compare again
   for (int i = 0; i < 40; ++i) {
     now += 1000;
-    policy.ended(Way::tasks, before);
-    EXPECT_FALSE(policy.is_aside(kernel, 1));
-    EXPECT_EQ(policy.way(kernel, 1), Way::tasks);
+    phase.policy.ended(Way::tasks, before);
+    EXPECT_EQ(phase.policy.is_aside(kernel, phase.blocks), false);
+    EXPECT_EQ(phase.policy.way(kernel, phase.blocks), Way::tasks);
   }
 }
 
-TEST(Policy, ALaunchThatWasNotUnderstoodCountsOnlyInAPhaseThatIsLeftAside) {
+TEST(Policy, IsPatientForAsMuchAsItMayLose) {
+  now = 0;
+  Policy policy(Policy::Config{.to_start = 1000, .part = 0.01}, read_clock);
+  EXPECT_EQ(policy.patience(), 1000);
+  policy.wait(600);
+  EXPECT_EQ(policy.patience(), 400);
+  policy.wait(600);
+  EXPECT_EQ(policy.patience(), 0);
+  now = 30'000;
+  EXPECT_EQ(policy.patience(), 100);
+}
+
+TEST(Policy, IsMorePatientByWhatTasksSave) {
+  now = 0;
   Phase phase;
   Policy::Mark kernel;
-  phase.plain_time = 50;
-  EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
-  for (int i = 0; i < 100; ++i)
-    EXPECT_FALSE(phase.policy.is_aside(kernel, 10));
-  EXPECT_EQ(phase.launches(7, kernel), std::string(6, 'p') + "a");
-  for (int i = 0; i < 49; ++i)
-    EXPECT_TRUE(phase.policy.is_aside(kernel, 10));
-  EXPECT_FALSE(phase.policy.is_aside(kernel, 10));
+  phase.plain_time = 150;
+  phase.launches(26, kernel);
+  const int64_t before = phase.policy.patience();
+  phase.launches(10, kernel);
+  EXPECT_EQ(phase.policy.patience() - before, 10 * 50 + 20);  // and 2 % of 1000 ns
+}
+
+TEST(Policy, TakesAProgramThatWaitsForEachLaunchToWaitForTheNext) {
+  Policy policy(Policy::Config{.alone = 3}, read_clock);
+  const auto launch = [&policy](bool is_waited_for) {
+    const bool alone = policy.habit().is_alone();
+    policy.habit().launched();
+    if (is_waited_for) policy.habit().flushed();
+    return alone;
+  };
+  EXPECT_FALSE(launch(true));
+  EXPECT_FALSE(launch(true));
+  EXPECT_FALSE(launch(true));
+  EXPECT_TRUE(launch(true));
+  EXPECT_TRUE(launch(false));
+  EXPECT_FALSE(launch(false));
+  EXPECT_FALSE(launch(true));
+  EXPECT_FALSE(launch(true));
 }
 
 TEST(Policy, WithoutAConfigLaunchesAlwaysGoAsTasks) {
@@ -259,10 +299,10 @@ class GovernedRuntime : public testing::RuntimeTest {
 
 TEST_F(GovernedRuntime, GivesLaunchesToTheDeviceWherePlainOnesAreFaster) {
   start_governed(50);
-  EXPECT_EQ(plain_of(20), 0);
+  EXPECT_EQ(plain_of(21), 0);  // the first says how long a block takes
   EXPECT_EQ(plain_of(40), 40);
-  EXPECT_EQ(runtime->counters().launches, 26U);  // followed until then
-  EXPECT_EQ(plain_of(40), 34);                   // six as tasks, to compare again after 50
+  EXPECT_EQ(runtime->counters().launches, 27U);  // followed until then
+  EXPECT_EQ(plain_of(40), 34);                   // six as tasks, to compare again
 }
 
 TEST_F(GovernedRuntime, OnlyMeasuresPlainLaunchesWhereTasksAreFaster) {
@@ -278,7 +318,7 @@ TEST_F(GovernedRuntime, CountsOnlyLaunchesThatItCouldMeasure) {
     EXPECT_EQ(launch_plain("opaque"), 0);
     synchronise();
   }
-  EXPECT_EQ(runtime->counters().launches, 26U);
+  EXPECT_EQ(runtime->counters().launches, 27U);
 }
 
 // launch_new_steps() makes launches of which each second has another size than all before it. By
@@ -307,19 +347,18 @@ int64_t launch_new_steps(testing::FakeKernels& kernels, testing::FakeDevice& dev
 TEST_F(GovernedRuntime, FollowsNoLaunchesThatAreNewEachTime) {
   start({.policy = Policy::Config{}, .clock = read_clock});
   EXPECT_GT(launch_new_steps(kernels, device, *runtime), new_steps);
-  EXPECT_TRUE(kernels["step"].has_not_paid);
-}
-
-TEST_F(GovernedRuntime, FollowsNoneOfThemAtTheNextStart) {
-  kernels["step"].has_not_paid = true;
-  start({.policy = Policy::Config{}, .clock = read_clock});
-  EXPECT_EQ(launch_new_steps(kernels, device, *runtime), 2 * new_steps);
 }
 
 TEST_F(GovernedRuntime, FollowsThemForLongerWhereNothingGoverns) {
   start();
   EXPECT_EQ(launch_new_steps(kernels, device, *runtime), 0);
-  EXPECT_FALSE(kernels["step"].has_not_paid);
+}
+
+TEST_F(GovernedRuntime, GivesLaunchesThatAreWaitedForToTheDevice) {
+  now = 0;
+  start({.policy = Policy::Config{.alone = 8}, .clock = read_clock});
+  EXPECT_EQ(plain_of(20), 12);
+  EXPECT_EQ(runtime->counters().launches, 8U);
 }
 
 TEST_F(GovernedRuntime, SaysInTheJournalWhy) {

@@ -53,7 +53,8 @@ class Races : public ::testing::Test {
     check_.copy(stream, {.name = "cuMemcpyAsync"}, {&range, 1});
   }
 
-  RaceCheck check_;
+  FaultReport report_{Checks(), "a test"};
+  RaceCheck check_{report_};
   uint64_t launches_ = 0;
 };
 
@@ -128,12 +129,12 @@ TEST_F(Races, FreedMemoryIsForgotten) {
 }
 
 TEST_F(Races, TheSummaryCountsWhatWasNotChecked) {
-  check_.unchecked("graph", "a CUDA graph");
+  report_.unchecked("graph", "a CUDA graph");
   CaptureStderr();
-  check_.finished(nullptr);
+  report_.finished(nullptr);
   const std::string told = GetCapturedStderr();
   EXPECT_THAT(told, HasSubstr("1 launches not checked: a CUDA graph"));
-  EXPECT_THAT(told, HasSubstr("no race found"));
+  EXPECT_THAT(told, HasSubstr("0 faults in 1 launches, 0 of them checked whole, and 0 copies"));
 }
 
 }  // namespace

@@ -64,6 +64,16 @@ class BackendTest : public testing::RuntimeTest {
  protected:
   BackendTest() { device.backend = &backend; }
 
+  // begin() makes launch 0, which the device has to accept before any like it is held.
+  void begin() {
+    start();
+    backend.ready = true;
+    program.allocate_in(*runtime);
+    EXPECT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+    device.wait_idle();
+    EXPECT_THAT(device.events(), ElementsAre("launch step"));
+  }
+
   void run_plainly(uint32_t launches) {
     for (uint32_t t = 0; t < launches; ++t)
       expected.step(t);
@@ -108,11 +118,9 @@ TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
 }
 
 TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
-  start();
-  backend.ready = true;
+  begin();
   backend.submit_error = 2;
-  program.allocate_in(*runtime);
-  for (uint32_t t = 0; t < 3; ++t)
+  for (uint32_t t = 1; t < 3; ++t)
     EXPECT_EQ(program.launch(*runtime, kernels["step"], t), 0);
   synchronise();
   EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "launch step"));
@@ -122,28 +130,47 @@ TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
 
 // Code is asked for again, as at a kernel's first launch, and windows do not reach over the end.
 TEST_F(BackendTest, CodeEndsWithItsContext) {
-  start();
-  backend.ready = true;
-  program.allocate_in(*runtime);
-  program.launch(*runtime, kernels["step"], 0);
+  begin();
+  program.launch(*runtime, kernels["step"], 1);
   runtime->context_ends(nullptr);
   EXPECT_EQ(backend.contexts_ended, 1);
-  EXPECT_THAT(device.events(), ElementsAre("window 0"));
-  program.launch(*runtime, kernels["step"], 1);
+  EXPECT_THAT(device.events(), ElementsAre("launch step", "window 0"));
+  program.launch(*runtime, kernels["step"], 2);
   synchronise();
   EXPECT_EQ(backend.bodies, 2);
-  run_plainly(2);
+  run_plainly(3);
   EXPECT_EQ(program, expected);
 }
 
 TEST_F(BackendTest, AnErrorOfTheDeviceComesBackFromALaterLaunch) {
+  begin();
+  backend.device_error = 700;
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 1), 0);
+  synchronise();
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 2), 719);  // CUDA_ERROR_LAUNCH_FAILED
+}
+
+// Only the driver knows what a kernel's registers, bounds and settings allow: a launch is held when
+// it has accepted one with this block under these settings, and what it refuses never is.
+TEST_F(BackendTest, NoLaunchIsHeldThatTheDriverHasNotAccepted) {
   start();
   backend.ready = true;
-  backend.device_error = 700;
   program.allocate_in(*runtime);
+  device.launch_error = 701;  // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+  for (uint32_t t = 0; t < 3; ++t)
+    EXPECT_EQ(program.launch(*runtime, kernels["step"], t), 701);
+  device.launch_error = 0;
   EXPECT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
   synchronise();
-  EXPECT_EQ(program.launch(*runtime, kernels["step"], 1), 719);  // CUDA_ERROR_LAUNCH_FAILED
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 1), 0);
+  synchronise();
+  runtime->function_changed(&kernels["step"]);
+  device.launch_error = 701;
+  EXPECT_EQ(program.launch(*runtime, kernels["step"], 2), 701);
+  EXPECT_THAT(device.events(), ElementsAre("refused step", "refused step", "refused step",
+                                           "launch step", "window 0", "refused step"));
+  run_plainly(2);
+  EXPECT_EQ(program, expected);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "runtime/runtime_fixture.hpp"
+#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -93,30 +94,76 @@ TEST_F(WindowTest, AWindowOfNoLaunchesHoldsOne) {
 }
 
 TEST_F(WindowTest, LaunchBlocksWhileManyWindowsAreQueuedAndGoesOnWhenHalfHaveEnded) {
-  start(Config{.window_launches = 2});
+  start();
   program.allocate_in(*runtime);
   device.pause();
+  constexpr uint32_t launches = 4000;
   std::atomic<uint32_t> launched{0};
   std::thread host([&] {
-    for (uint32_t t = 0; t < 40; ++t) {
+    for (uint32_t t = 0; t < launches; ++t) {
       launch(t);
       ++launched;
     }
   });
-  while (launched.load() < 16) {
+  while (launched.load() < 2048) {
     std::this_thread::yield();
   }
-  // So many launches are queued or held at eight windows of two; two more may be held back.
-  EXPECT_LE(launched.load(), 18U);
+  // So many launches are queued at eight windows and the first launch; a window more is held back.
+  EXPECT_LE(launched.load(), 2048U + 256U);
   device.resume();
   host.join();
   synchronise();
-  EXPECT_EQ(launched.load(), 40U);
+  EXPECT_EQ(launched.load(), launches);
   PingPong expected(64);
-  for (uint32_t t = 0; t < 40; ++t) {
+  for (uint32_t t = 0; t < launches; ++t) {
     expected.step(t);
   }
   EXPECT_EQ(program, expected);
+}
+
+// What the streams wait for may be this thread: 1024 launches of each never wait, as in CUDA.
+TEST_F(WindowTest, AThreadFillsManyStreamsWithoutWaiting) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  for (uintptr_t stream = 1; stream <= 5; ++stream) {
+    for (uint32_t t = 0; t < 1024; ++t)
+      program.launch(*runtime, kernels["step"], t, reinterpret_cast<void*>(16 * stream));
+  }
+  device.resume();
+  synchronise();
+  EXPECT_EQ(runtime->counters().launches, 5U * 1024U);
+}
+
+// Threads' own default streams have one handle.
+TEST_F(WindowTest, ThreadsFillTheirOwnDefaultStreamsWithoutWaiting) {
+  start();
+  program.allocate_in(*runtime);
+  device.pause();
+  for (int i = 0; i < 5; ++i) {
+    std::thread([&] {
+      for (uint32_t t = 0; t < 1024; ++t)
+        program.launch(*runtime, kernels["step"], t, per_thread_stream);
+    }).join();
+  }
+  device.resume();
+  synchronise();
+  EXPECT_EQ(runtime->counters().launches, 5U * 1024U);
+}
+
+// A driver's call for a full stream waits for what may need the runtime's lock.
+TEST_F(WindowTest, UnderTheLockNoCallOfTheDriverWaitsForRoom) {
+  start();
+  program.allocate_in(*runtime);
+  device.enqueue_error = 1;
+  bool may_wait = true;
+  const auto look = [&] { may_wait = !device.never_waits; };
+  device.within_launch = look;
+  launch(0);
+  EXPECT_FALSE(may_wait);
+  device.within_launch = look;
+  EXPECT_EQ(launch_plain("opaque"), 0);
+  EXPECT_TRUE(may_wait);
 }
 
 std::atomic<uint32_t> tasks_of_one_block{0};

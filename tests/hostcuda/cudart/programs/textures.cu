@@ -47,15 +47,29 @@ __global__ void gather(cudaTextureObject_t texture, float4* out) {
   *out = tex2Dgather<float4>(texture, 2.0f, 3.0f, 0);
 }
 
-// What the object says of itself; width and height in turn.
+// Whether a number is a texture object, a sampler or a surface object, as bits 0 to 2.
+__device__ int what_is(unsigned long long object) {
+  int texture, sampler, surface;
+  asm("{ .reg .pred p; istypep.texref p, %1; selp.s32 %0, 1, 0, p; }" : "=r"(texture) : "l"(object));
+  asm("{ .reg .pred p; istypep.samplerref p, %1; selp.s32 %0, 2, 0, p; }"
+      : "=r"(sampler)
+      : "l"(object));
+  asm("{ .reg .pred p; istypep.surfref p, %1; selp.s32 %0, 4, 0, p; }" : "=r"(surface) : "l"(object));
+  return texture + sampler + surface;
+}
+
+// What the object says of itself; width and height in turn, and what it is and what 7 is.
 __global__ void ask_texture(cudaTextureObject_t texture, int* out) {
   asm("txq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(texture));
   asm("txq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(texture));
+  out[2] = what_is(texture);
+  out[3] = what_is(7);
 }
 
 __global__ void ask_surface(cudaSurfaceObject_t surface, int* out) {
   asm("suq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(surface));
   asm("suq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(surface));
+  out[2] = what_is(surface);
 }
 
 __global__ void write_surface(cudaSurfaceObject_t surface) {
@@ -201,10 +215,11 @@ void check_arrays_of_two_dimensions() {
   const float4 four = on_host(gathered, 1)[0];
   EXPECT(four.x == image[3 * width + 1] && four.y == image[3 * width + 2]);
   EXPECT(four.z == image[2 * width + 2] && four.w == image[2 * width + 1]);
-  int* sizes = on_device(std::vector<int>(2));
+  int* sizes = on_device(std::vector<int>(4));
   ask_texture<<<1, 1>>>(texture, sizes);
-  const std::vector<int> of_texture = on_host(sizes, 2);
+  const std::vector<int> of_texture = on_host(sizes, 4);
   EXPECT(of_texture[0] == width && of_texture[1] == height);
+  EXPECT(of_texture[2] == 1 && of_texture[3] == 0);
 
   cudaExtent extent;
   cudaChannelFormatDesc known;
@@ -333,10 +348,10 @@ void check_surfaces() {
   for (int i = 0; i < width * height; ++i)
     EXPECT(got[i] == float(10 * (i / width) + i % width));
   EXPECT(got[width * height] == 0 && got[width * height + 1] == 0);
-  int* sizes = on_device(std::vector<int>(2));
+  int* sizes = on_device(std::vector<int>(3));
   ask_surface<<<1, 1>>>(surface, sizes);
-  const std::vector<int> of_surface = on_host(sizes, 2);
-  EXPECT(of_surface[0] == width && of_surface[1] == height);
+  const std::vector<int> of_surface = on_host(sizes, 3);
+  EXPECT(of_surface[0] == width && of_surface[1] == height && of_surface[2] == 4);
   CHECK(cudaDestroySurfaceObject(surface));
   CHECK(cudaFreeArray(array));
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
@@ -18,7 +19,8 @@ namespace {
 using Names = std::set<std::string>;
 
 // divergent() names what differs between the threads of a function with these blocks, values and
-// blocks whose branch does. %t is a thread's number, %n a parameter.
+// blocks whose branch does. %t is a thread's number, %n a parameter. In a block named "cut" threads
+// wait for each other.
 Names divergent(const std::string& blocks) {
   const std::string text =
       "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
@@ -30,7 +32,11 @@ Names divergent(const std::string& blocks) {
   EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
   if (!module) return {};
   llvm::Function& function = *module->getFunction("f");
-  const Uniformity uniformity(function, {});
+  std::vector<SyncPoint> points;
+  for (llvm::BasicBlock& block : function) {
+    if (block.getName() == "cut") points.emplace_back().block = &block;
+  }
+  const Uniformity uniformity(function, points);
   Names names;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (instruction.hasName() && !uniformity.is_uniform(instruction)) {
@@ -170,6 +176,41 @@ TEST(JitUniformity, TellsThreadsApartAfterArmsWithLoops) {
       "  ret void\n");
   EXPECT_EQ(names,
             (Names{"c", "d", "e", "g", "sum", "old", "x", "outer", "b", "b.loop", "a.loop"}));
+}
+
+// Threads leave the inner loop in different rounds. Those that do so early come to the cut in it
+// again in a later round of the outer one, together with those that have stayed.
+constexpr const char* nest =
+    "entry:\n"
+    "  br label %outer\n"
+    "outer:\n"
+    "  %k = phi i32 [ 0, %entry ], [ %k.next, %latch ]\n"
+    "  br label %inner\n"
+    "inner:\n"
+    "  %i = phi i32 [ %t, %outer ], [ %i.next, %after ]\n"
+    "  br label %cut\n"
+    "cut:\n"
+    "  br label %after\n"
+    "after:\n"
+    "  %i.next = add i32 %i, %k\n"
+    "  %c = icmp slt i32 %i.next, %n\n"
+    "  br i1 %c, label %inner, label %latch\n"
+    "latch:\n"
+    "  %k.next = add i32 %k, 1\n"
+    "  %d = icmp slt i32 %k.next, %n\n"
+    "  br i1 %d, label %outer, label %end\n"
+    "end:\n"
+    "  ret void\n";
+
+TEST(JitUniformity, LosesWhatALoopCountsThatThreadsGoRoundPastACut) {
+  EXPECT_EQ(divergent(nest), (Names{"k", "i", "i.next", "c", "after", "k.next", "d", "latch"}));
+}
+
+TEST(JitUniformity, KeepsItWhereThreadsMeetBeforeTheyGoRound) {
+  std::string without_cut = nest;
+  for (size_t at = 0; (at = without_cut.find("cut", at)) != std::string::npos; ++at)
+    without_cut.replace(at, 3, "way");
+  EXPECT_EQ(divergent(without_cut), (Names{"i", "i.next", "c", "after"}));
 }
 
 }  // namespace

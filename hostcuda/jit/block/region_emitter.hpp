@@ -1,0 +1,74 @@
+// One region of a kernel as loops over threads.
+#pragma once
+
+#include <vector>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/BasicBlock.h>
+
+#include "hostcuda/jit/block/block_body.hpp"
+#include "hostcuda/jit/block/kept_values.hpp"
+#include "hostcuda/jit/block/warp_exchange.hpp"
+
+namespace sluice::hostcuda::jit {
+
+// RegionEnd is how threads leave a region.
+struct RegionEnd {
+  llvm::BasicBlock* done = nullptr;       // behind the loops, without a terminator
+  llvm::BasicBlock* cut = nullptr;        // null: all have ended
+  bool ends = false;                      // some may have ended
+  llvm::AllocaInst* condition = nullptr;  // of a cut that is a uniform branch
+};
+
+// RegionEmitter emits regions of a structured plan, one after the other: a thread loads what it
+// kept, runs a copy of the region's blocks, and keeps what later regions read.
+class RegionEmitter {
+ public:
+  // With `by_warps` regions run for one warp at a time: `block_entries` are those that start where
+  // the whole block has met.
+  RegionEmitter(BodyFrame& frame, const KernelRegions& regions, ExchangePlan& layout, bool by_warps,
+                llvm::ArrayRef<llvm::BasicBlock*> block_entries);
+
+  // emit() emits the region of `entry` behind `start`, of the whole block or of one warp.
+  RegionEnd emit(llvm::BasicBlock* entry, llvm::BasicBlock* start, const WarpLoops* warp);
+
+  // point_of() is the synchronisation point that a cut is; null for a branch.
+  const SyncPoint* point_of(llvm::BasicBlock* cut) const;
+
+  const KeptValues& kept() const { return kept_; }
+  WarpExchange& exchange() { return exchange_; }
+  uint64_t bytes_below_shared() const { return locals_.bytes_below_shared(); }
+  // The place of the block's bytes of threads that have not exited, and the variable with their
+  // number; 0 and null where no thread exits before others.
+  uint64_t alive() const { return alive_; }
+  llvm::AllocaInst* alive_count() const { return alive_count_; }
+
+ private:
+  llvm::AllocaInst* any_of_cut(llvm::BasicBlock* cut);
+  llvm::Value* read_any(llvm::BasicBlock* entry, llvm::BasicBlock* start);
+  bool is_cut(llvm::BasicBlock* block) const;
+  BlockSet blocks_of(llvm::BasicBlock* entry) const;
+  void skip_the_exited(llvm::IRBuilder<>& ir, const ThreadLoops& loops);
+  std::vector<llvm::BasicBlock*> entries_after(llvm::BasicBlock* cut) const;
+  llvm::AllocaInst* end_at_cut(llvm::BasicBlock* cut, llvm::BasicBlock* copy,
+                               const BlockSet& blocks, const RegionSlots& slots,
+                               const ThreadLoops& loops);
+  void end_thread(llvm::BasicBlock* copy, const ThreadLoops& loops);
+  void replace_results(llvm::BasicBlock& block, llvm::Value* any_before,
+                       llvm::ValueToValueMapTy& map, const ThreadLoops& loops);
+
+  BodyFrame& frame_;
+  const KernelRegions& regions_;
+  ExchangePlan& layout_;
+  ThreadLocals locals_;
+  KeptValues kept_;
+  llvm::DenseMap<llvm::BasicBlock*, size_t> point_at_;
+  llvm::DenseSet<llvm::BasicBlock*> branches_;
+  llvm::DenseMap<llvm::BasicBlock*, llvm::AllocaInst*> any_;
+  const uint64_t alive_;  // i8 a thread: has not exited
+  WarpExchange exchange_;
+  llvm::AllocaInst* alive_count_ = nullptr;
+};
+
+}  // namespace sluice::hostcuda::jit

@@ -1,0 +1,218 @@
+// libsluice-audit.so: on the CPU device, before any code of a program or library runs, each
+// function of a CUDA runtime that is linked into it is led to the CPU device's own. The dynamic
+// linker calls this library (LD_AUDIT, rtld-audit(7)) under its own lock, and gives it a namespace
+// with a C library apart: nothing here is seen by the program.
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interpose/driver/gpu_libraries.hpp"
+#include "interpose/static_runtime/loaded_object.hpp"
+#include "interpose/static_runtime/message.hpp"
+
+namespace sluice::interpose {
+namespace {
+
+constexpr std::string_view runtime_name = "libcudart.so.13";
+
+struct Mapped {
+  link_map* object;
+};
+
+struct State {
+  Array<Mapped> waiting;        // mapped, and not looked at
+  link_map* runtime = nullptr;  // the CPU device's
+  bool told_of_gpu_library = false;
+  Array<size_t> told;  // of files, by hash
+};
+// Never destroyed: the dynamic linker calls on while the process ends.
+State& state() {
+  alignas(State) static std::byte memory[sizeof(State)];
+  static State* const all = new (memory) State();
+  return *all;
+}
+
+std::string_view file_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  return path;
+}
+
+// say() writes a line about a file, the program's own by its name.
+void say(const char* path, const char* what, const char* remedy) {
+  char program[4096] = {};
+  const bool is_program = std::strcmp(path, own_program) == 0;
+  const bool is_known = is_program && readlink(path, program, sizeof program - 1) > 0;
+  tell(is_known ? program : path, what, remedy);
+}
+
+// say_once() says nothing of a file that was spoken of before: libraries are opened again and
+// again.
+void say_once(const char* path, const char* what, const char* remedy) {
+  if (!is_logged(Line::error)) return;
+  size_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char* at = path; *at != '\0'; ++at)
+    hash = (hash ^ static_cast<unsigned char>(*at)) * 1099511628211u;
+  for (const size_t known : state().told) {
+    if (known == hash) return;
+  }
+  state().told.add(hash);
+  say(path, what, remedy);
+}
+
+void tell_obstacle(const char* path, const Obstacle& obstacle) {
+  char what[256], remedy[256];
+  describe(obstacle, what, sizeof what);
+  describe_remedy(obstacle, remedy, sizeof remedy);
+  say_once(path, what, remedy);
+}
+
+// The CPU device's runtime lies beside this library; empty where that does not say where it is.
+const char* own_runtime_path() {
+  static char path[4096];
+  if (*path != '\0') return path;
+  Dl_info own = {};
+  if (dladdr(reinterpret_cast<const void*>(&own_runtime_path), &own) == 0) return path;
+  std::string_view folder = own.dli_fname;
+  folder.remove_suffix(file_name(folder).size());
+  if (folder.size() + runtime_name.size() >= sizeof path) return path;
+  std::memcpy(path, folder.data(), folder.size());
+  std::memcpy(path + folder.size(), runtime_name.data(), runtime_name.size());
+  return path;
+}
+
+// is_own() is true of Sluice's own libraries, here and in the folder above.
+bool is_own(std::string_view path) {
+  std::string_view folder = own_runtime_path();
+  folder.remove_suffix(file_name(folder).size());
+  path.remove_suffix(file_name(path).size());
+  if (path == folder) return true;
+  folder.remove_suffix(folder.empty() ? 0 : 1);
+  folder.remove_suffix(file_name(folder).size());
+  return !folder.empty() && path == folder;
+}
+
+bool is_own_runtime(const char* path) {
+  if (file_name(path) != runtime_name) return false;
+  struct stat own = {}, given = {};
+  return stat(own_runtime_path(), &own) == 0 && stat(path, &given) == 0 &&
+         own.st_dev == given.st_dev && own.st_ino == given.st_ino;
+}
+
+void tell_of_gpu_library(const char* path) {
+  if (state().told_of_gpu_library || !needs_gpu(file_name(path))) return;
+  state().told_of_gpu_library = true;
+  if (!is_logged(Line::error)) return;
+  tell(path, "is machine code for a GPU, and its calls fail on the CPU device",
+       "use kernels of your own, or a machine with a GPU (other such libraries are not named)");
+}
+
+constexpr std::string_view landmark = "__cudaRegisterFatBinary";
+
+// may_have_runtime() is false of nearly all libraries, and quickly so.
+bool may_have_runtime(const ElfView& elf) {
+  return ElfSymbols(elf, SHT_SYMTAB).may_have(landmark) ||
+         ElfSymbols(elf, SHT_DYNSYM).may_have(landmark);
+}
+
+// has_hidden_runtime() is true of a library with a runtime and without names for its functions.
+bool has_hidden_runtime(const ElfView& elf) {
+  return ElfSymbols(elf, SHT_SYMTAB).size() == 0 && elf.has_section(".nvFatBinSegment");
+}
+
+// replace() leads a runtime that the object has to ours, and tells where it can't.
+void replace(const char* path, const ElfView& elf, const link_map& object) {
+  const FileView own_file(own_runtime_path());
+  RuntimeCopy copy = find_runtime(elf, RuntimeFunctions::read(own_file.bytes()));
+  if (!copy.is_there) return;
+  const link_map* const runtime = state().runtime;
+  if (runtime == nullptr) {
+    say_once(path, "was linked with the static CUDA runtime", "preload libcudart.so.13 too");
+    return;
+  }
+  const size_t functions = copy.functions.size();
+  const Redirection redirection = redirect(elf, std::move(copy), runtime->l_addr);
+  const Obstacle obstacle =
+      redirection.obstacle ? redirection.obstacle : apply(redirection, elf, object);
+  if (obstacle) return tell_obstacle(path, obstacle);
+  if (!is_logged(Line::info)) return;
+  char what[96];
+  std::snprintf(what, sizeof what, "%zu functions of its static CUDA runtime are replaced",
+                functions);
+  say(path, what, "");
+}
+
+void look_at(const link_map& object) {
+  const char* const path = path_of(object);
+  tell_of_gpu_library(path);
+  const FileView file(path);
+  const auto elf = ElfView::of(file.bytes());
+  if (!elf || !is_file_of(*elf, object)) return;
+  if (may_have_runtime(*elf)) {
+    replace(path, *elf, object);
+  } else if (!needs_gpu(file_name(path)) && has_hidden_runtime(*elf)) {
+    say_once(path, stripped, keep_symbols);
+  }
+}
+
+void forget(const link_map* object) {
+  Array<Mapped>& waiting = state().waiting;
+  size_t kept = 0;
+  for (const Mapped other : waiting) {
+    if (other.object != object) waiting[kept++] = other;
+  }
+  waiting.shorten(kept);
+  if (state().runtime == object) state().runtime = nullptr;
+}
+
+void look_at_all() {
+  Array<Mapped>& waiting = state().waiting;
+  for (const Mapped mapped : waiting)
+    look_at(*mapped.object);
+  waiting.shorten(0);
+}
+
+}  // namespace
+}  // namespace sluice::interpose
+
+extern "C" {
+
+// 0: the dynamic linker goes on without this library. On a GPU a program keeps its own runtime.
+__attribute__((visibility("default"))) unsigned la_version(unsigned version) {
+  const char* const device = std::getenv("SLUICE_DEVICE");
+  const bool is_cpu = device != nullptr && std::strcmp(device, "cpu") == 0;
+  return is_cpu ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
+}
+
+__attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmid_t,
+                                                           uintptr_t* cookie) {
+  using namespace sluice::interpose;
+  *cookie = reinterpret_cast<uintptr_t>(object);
+  if (is_own_runtime(path_of(*object))) {
+    if (state().runtime == nullptr) state().runtime = object;
+  } else if (!is_own(path_of(*object))) {
+    state().waiting.add({object});
+  }
+  return 0;
+}
+
+// Everything that is opened together is mapped, and none of its code has run.
+__attribute__((visibility("default"))) void la_activity(uintptr_t*, unsigned flag) {
+  if (flag == LA_ACT_CONSISTENT) sluice::interpose::look_at_all();
+}
+
+__attribute__((visibility("default"))) unsigned la_objclose(uintptr_t* cookie) {
+  sluice::interpose::forget(reinterpret_cast<const link_map*>(*cookie));
+  return 0;
+}
+
+}  // extern "C"

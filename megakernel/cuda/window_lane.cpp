@@ -1,0 +1,125 @@
+#include "megakernel/cuda/window_lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "megakernel/cuda/tables/window_tables.h"
+
+namespace sluice::megakernel {
+namespace {
+
+size_t grown(size_t bytes) {
+  constexpr size_t least = 4096;
+  return std::max(least, bytes + bytes / 2);
+}
+
+}  // namespace
+
+CUresult WindowLane::make_event_and_report() {
+  CUresult result = CUDA_SUCCESS;
+  if (ended_ == nullptr) {
+    result = driver_.cuEventCreate(&ended_, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+  }
+  if (result != CUDA_SUCCESS || report_.host != nullptr) return result;
+  result = driver_.cuMemHostAlloc(&report_.host, sizeof(SluiceReport), CU_MEMHOSTALLOC_DEVICEMAP);
+  if (result == CUDA_SUCCESS) report_.bytes = sizeof(SluiceReport);
+  return result;
+}
+
+CUresult WindowLane::reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const {
+  fresh = bytes > memory.bytes;
+  if (!fresh) return CUDA_SUCCESS;
+  if (memory.address != 0) driver_.cuMemFree_v2(std::exchange(memory.address, 0));
+  memory.bytes = 0;
+  const CUresult result = driver_.cuMemAlloc_v2(&memory.address, grown(bytes));
+  if (result == CUDA_SUCCESS) memory.bytes = grown(bytes);
+  return result;
+}
+
+CUresult WindowLane::reserve_signals(DeviceMemory& memory, uint32_t count, CUstream stream,
+                                     bool& cleared) {
+  CUresult result = reserve(memory, size_t{8} * count, cleared);
+  cleared |= !knows_signals_;
+  if (result == CUDA_SUCCESS && cleared && memory.address != 0) {
+    result = driver_.cuMemsetD8Async(memory.address, 0, memory.bytes, stream);
+  }
+  return result;
+}
+
+CUresult WindowLane::reserve_pinned(size_t bytes) {
+  if (bytes <= staging_.bytes) return CUDA_SUCCESS;
+  if (staging_.host != nullptr) driver_.cuMemFreeHost(std::exchange(staging_.host, nullptr));
+  staging_.bytes = 0;
+  const CUresult result = driver_.cuMemHostAlloc(&staging_.host, grown(bytes), 0);
+  if (result == CUDA_SUCCESS) staging_.bytes = grown(bytes);
+  return result;
+}
+
+CUresult WindowLane::copy(const DeviceTables& tables, CUstream stream) {
+  const size_t bytes = tables.bytes.size();
+  bool fresh = false;
+  CUresult result = reserve(tables_, bytes, fresh);
+  if (result == CUDA_SUCCESS) result = reserve_pinned(bytes);
+  if (result != CUDA_SUCCESS) return result;
+  std::memcpy(staging_.host, tables.bytes.data(), bytes);
+  return driver_.cuMemcpyHtoDAsync_v2(tables_.address, staging_.host, bytes, stream);
+}
+
+CUresult WindowLane::load(const Window& window, const Options& options, CUstream stream,
+                          Loaded& loaded) {
+  CUresult result = make_event_and_report();
+  if (result != CUDA_SUCCESS) return result;
+  std::memset(report_.host, 0, report_.bytes);
+  CUdeviceptr report = 0;
+  result = driver_.cuMemHostGetDevicePointer_v2(&report, report_.host, 0);
+  if (result != CUDA_SUCCESS) return result;
+
+  DeviceTables tables = make_device_tables(window, signals_, options.stress, options.renumbered);
+  bool cleared = false;
+  result = reserve_signals(flags_, tables.flag_count, stream, cleared);
+  if (result == CUDA_SUCCESS) {
+    result = reserve_signals(counters_, tables.counter_count, stream, cleared);
+  }
+  if (result != CUDA_SUCCESS) return result;
+  knows_signals_ = true;
+  if (cleared) {
+    // The counters hold nothing, so the targets are others.
+    signals_.counted.clear();
+    tables = make_device_tables(window, signals_, options.stress, options.renumbered);
+  }
+  tables.set_signals(flags_.address, counters_.address);
+  tables.set_bound(options.most_polls, report);
+  loaded = {.tables = 0, .pool_bytes = tables.pool_bytes};
+  result = copy(tables, stream);
+  loaded.tables = tables_.address;
+  return result;
+}
+
+void WindowLane::forget_signals() {
+  knows_signals_ = false;
+}
+
+std::optional<std::string> WindowLane::waited_in_vain() const {
+  if (report_.host == nullptr) return std::nullopt;
+  SluiceReport report = {};
+  std::memcpy(&report, report_.host, sizeof report);
+  if (report.waited_in_vain == 0) return std::nullopt;
+  return fmt::format("ticket {} waited in vain for {} {} to hold {}: it held {}", report.ticket,
+                     report.is_counter != 0 ? "counter" : "flag", report.number, report.expected,
+                     report.found);
+}
+
+void WindowLane::free() {
+  for (DeviceMemory* memory : {&tables_, &flags_, &counters_}) {
+    if (memory->address != 0) driver_.cuMemFree_v2(std::exchange(memory->address, 0));
+  }
+  for (PinnedMemory* memory : {&staging_, &report_}) {
+    if (memory->host != nullptr) driver_.cuMemFreeHost(std::exchange(memory->host, nullptr));
+  }
+  if (ended_ != nullptr) driver_.cuEventDestroy_v2(std::exchange(ended_, nullptr));
+}
+
+}  // namespace sluice::megakernel

@@ -1,0 +1,90 @@
+// Work of Sluice's own that may take long, away from the program's threads.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <sys/types.h>
+#include <time.h>
+
+namespace sluice::runtime {
+
+// Background does what it is given on one thread, in the order given. The thread is there while
+// there is work, and gets none of the program's signals. Work that has kept it for long goes on
+// beside the program's threads at the lowest priority. Thread-safe.
+class Background {
+ public:
+  // `waits`: whoever gives work does it at once, on the calling thread.
+  explicit Background(bool waits) : waits_(waits) {}
+  ~Background() { stop(); }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  bool waits() const { return waits_; }
+
+  // run() gives work. Its future has what it returns or throws; where it was never begun, that is a
+  // broken promise. Where there can be no thread it is done at once.
+  template <class Work>
+  std::future<std::invoke_result_t<Work>> run(Work&& work) {
+    using Result = std::invoke_result_t<Work>;
+    // A packaged_task's future would keep the work, which may keep who keeps the future.
+    auto promise = std::make_shared<std::promise<Result>>();
+    auto result = promise->get_future();
+    auto task = std::make_shared<std::decay_t<Work>>(std::forward<Work>(work));
+    auto done = [promise = std::move(promise), task = std::move(task)] {
+      try {
+        if constexpr (std::is_void_v<Result>) {
+          (*task)();
+          promise->set_value();
+        } else {
+          promise->set_value((*task)());
+        }
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    };
+    if (waits_) {
+      done();
+    } else {
+      add(std::move(done));
+    }
+    return result;
+  }
+
+  // is_long() is called now and then by those who find work unfinished: whether it has kept the
+  // thread for long by now. spent() is how many nanoseconds of a processor work has had: while
+  // others keep the processors busy, these are few; clock() is that of whoever does the work.
+  bool is_long();
+  int64_t spent();
+  static int64_t clock();
+
+  // drop() forgets work that has not begun, stop() also waits for what has. Neither may be called
+  // by work.
+  void drop();
+  void stop();
+
+ private:
+  void add(std::function<void()> work);
+  void serve();
+
+  const bool waits_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable ended_;
+  std::deque<std::function<void()>> work_;
+  bool is_serving_ = false;
+  pid_t thread_ = 0;          // the system's number of the thread that serves; 0: not known yet
+  clockid_t processor_ = {};  // its time
+  int64_t spent_ = 0;         // by threads before
+  bool is_lowered_ = false;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,20 @@
+// Where the program made a call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace sluice::runtime {
+
+// CallSite is where the program made a call: return addresses, the innermost first.
+struct CallSite {
+  std::array<void*, 16> callers{};
+  size_t depth = 0;
+};
+
+// site_text() is "main in two_streams", or "two_streams+0x1234" where the function's name is not
+// known. Frames of CUDA's own libraries and of the stub of `kernel` are left out.
+std::string site_text(const CallSite& site, const std::string& kernel);
+
+}  // namespace sluice::runtime

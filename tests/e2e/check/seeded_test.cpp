@@ -1,0 +1,138 @@
+// Each seeded fault is told with its kind, its bytes, its block and its line; of its right twin
+// nothing is.
+#include <fstream>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "e2e/check/check.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Seeded {
+  const char* program;
+  const char* name;
+  const char* line;               // the remark at its end, in the program's text; null: none
+  std::vector<const char*> told;  // none: both twins are right
+};
+
+void PrintTo(const Seeded& seeded, std::ostream* out) {
+  *out << seeded.program << " " << seeded.name;
+}
+
+// line_of() is "bounds.cu:7" of the line that ends in a remark.
+std::string line_of(const Seeded& seeded) {
+  const std::string file = std::string(seeded.program) + ".cu";
+  std::ifstream text(std::string(SLUICE_SOURCE_FOLDER) + "/tests/e2e/check/" + file);
+  const std::string remark = std::string("// ") + seeded.line;
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.ends_with(remark)) return file + ":" + std::to_string(number);
+  }
+  return "no line ends in " + remark;
+}
+
+class SeededFaults : public ::testing::TestWithParam<Seeded> {};
+
+TEST_P(SeededFaults, AreTold) {
+  const Seeded& seeded_case = GetParam();
+  const bool is_right = seeded_case.told.empty();
+  const Outcome outcome = check(seeded(seeded_case.program, seeded_case.name, false));
+  EXPECT_EQ(outcome.status, is_right ? 0 : 87) << outcome.errors;
+  for (const char* told : seeded_case.told)
+    EXPECT_THAT(outcome.errors, HasSubstr(told));
+  if (is_right) return;
+  EXPECT_THAT(outcome.errors, HasSubstr(": 1 fault"));
+  EXPECT_THAT(outcome.errors, HasSubstr(line_of(seeded_case)));
+}
+
+TEST_P(SeededFaults, AreNotSeenInTheRightTwin) {
+  const Outcome outcome = check(seeded(GetParam().program, GetParam().name, true));
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("no error"));
+  for (const char* kind : {"race", "out of bounds", "never written", "fault;"})
+    EXPECT_THAT(outcome.errors, Not(HasSubstr(kind)));
+}
+
+TEST(Explain, SaysWhetherBlocksThatMeetWriteTheSameValues) {
+  const auto text_of = [](const char* kernel) {
+    return run({build_path("bin/sluice"), "explain", build_path("tests/e2e/check/block_races"),
+                kernel, "--grid", "4", "--block", "30"})
+        .output;
+  };
+  EXPECT_THAT(text_of("count_plainly"), HasSubstr("Blocks may write different values"));
+  EXPECT_THAT(text_of("same_table"), HasSubstr("The values that they write to the same place are"));
+  EXPECT_THAT(text_of("strided"), Not(HasSubstr("the same place")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    BlockRaces, SeededFaults,
+    ::testing::Values(
+        Seeded{"block_races",
+               "previous",
+               "add-previous",
+               {"race: bytes", "of buffer 1 (4000 bytes); one block reads what another"}},
+        Seeded{"block_races", "in-place-stencil", "smooth", {"one block reads what another"}},
+        Seeded{"block_races",
+               "lost-updates",
+               "count-plainly",
+               {"bytes 0 to 239 of buffer 1 (240 bytes); two blocks of one launch write them"}},
+        Seeded{"block_races", "totals", "total", {"bytes 0 to 3 of buffer 2", "block (1) writes"}},
+        Seeded{"block_races",
+               "overlapping-tiles",
+               "tiles",
+               {"bytes 128 to 131 of buffer 2", "block (0) writes", "block (1) writes"}},
+        Seeded{"block_races", "in-place-transpose", "transpose", {"one block reads what another"}},
+        Seeded{"block_races", "flag", "set-flag", {"bytes 0 to 3", "not the same values"}},
+        Seeded{"block_races", "forgotten-row", "rows", {"of buffer 1 (1680 bytes); two blocks"}},
+        Seeded{"block_races",
+               "overlapping-arguments",
+               "scale",
+               {"bytes 200 to 203 of buffer 1", "block (0) writes", "block (1) reads"}},
+        Seeded{"block_races", "variable", "choose-any", {"writes through variable winner"}},
+        Seeded{"block_races", "volatile-hint", nullptr, {}},
+        Seeded{"block_races", "table", nullptr, {}},
+        Seeded{"block_races", "grid-stride", nullptr, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Bounds, SeededFaults,
+    ::testing::Values(
+        Seeded{"bounds",
+               "no-guard",
+               "fill",
+               {"fill writes bytes 400 to 511 of buffer 1, which has 400", "block (1) is the"}},
+        Seeded{"bounds", "off-by-one", "fill-to", {"bytes 400 to 403", "block (3) is the first"}},
+        Seeded{"bounds", "reads-one-more", "difference", {"reads bytes 600 to 603"}},
+        Seeded{"bounds", "reads-one-less", "before", {"reads bytes up to 4 before buffer 1"}},
+        Seeded{"bounds", "bytes-for-elements", "fill", {"bytes 90 to 359", "which has 90"}},
+        Seeded{"bounds", "width-and-height", "grey", {"writes bytes 600 to 619"}},
+        Seeded{"bounds", "stream-ordered", "fill", {"bytes 768 to 799", "which has 768"}},
+        Seeded{"bounds", "from-the-middle", "fill", {"bytes 480 to 559", "block (1)"}},
+        Seeded{"bounds", "variable", "into-slots", {"bytes 80 to 87", "variable slots"}},
+        Seeded{"bounds", "last-particle", "cells", {"bytes 796 to 799", "which has 796"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Initialisation, SeededFaults,
+    ::testing::Values(
+        Seeded{"initialisation", "never-written", "add-one", {"add_one reads bytes 0 to 1199"}},
+        Seeded{"initialisation", "no-first-value", "accumulate", {"reads bytes 0 to 395"}},
+        Seeded{"initialisation", "half-a-copy", "add-one", {"reads bytes 250 to 999"}},
+        Seeded{"initialisation", "half-a-memset", "add-one", {"reads bytes 128 to 511"}},
+        Seeded{"initialisation", "border", "smooth", {"reads bytes 0 to 3 and more of buffer 1"}},
+        Seeded{"initialisation", "second-buffer", "smooth", {"bytes 0 to 3 and more of buffer 2"}},
+        Seeded{"initialisation", "one-sum-too-many", "last-sum", {"reads bytes 120 to 123"}},
+        Seeded{"initialisation", "stream-ordered", "add-one", {"reads bytes 0 to 639"}},
+        Seeded{"initialisation", "scratch", nullptr, {}},
+        Seeded{"initialisation", "padding", nullptr, {}},
+        Seeded{"initialisation", "rectangle", nullptr, {}},
+        Seeded{"initialisation", "variable", nullptr, {}},
+        Seeded{"initialisation", "pointer-table", nullptr, {}}));
+
+}  // namespace
+}  // namespace sluice::e2e

@@ -1,0 +1,71 @@
+// Special functions that are code in line, within the errors that PTX allows.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "hostcuda/jit/run_kernel.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+constexpr const char* power_kernel = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out) {
+.reg .b32 %t, %b, %n, %x;
+.reg .b64 %p, %q, %o;
+mov.u32 %t, %tid.x;
+mov.u32 %b, %ctaid.x;
+mov.u32 %n, %ntid.x;
+mad.lo.u32 %t, %b, %n, %t;
+ld.param.u64 %p, [in];
+ld.param.u64 %q, [out];
+mul.wide.u32 %o, %t, 4;
+add.u64 %p, %p, %o;
+add.u64 %q, %q, %o;
+ld.global.b32 %x, [%p];
+ex2.approx.f32 %x, %x;
+st.global.b32 [%q], %x;
+exit;
+})";
+
+std::vector<float> powers_of_two(const std::vector<float>& in) {
+  Kernels kernels(compile_text(power_kernel));
+  std::vector<float> out(in.size());
+  kernels.run("k", {static_cast<uint32_t>(in.size() / 256)}, {256}, 0, in.data(), out.data());
+  return out;
+}
+
+// Every 4,099th float of all there are.
+TEST(SpecialFunctions, Ex2LiesWithinItsError) {
+  std::vector<float> in;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 4099)
+    in.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  in.resize((in.size() + 255) / 256 * 256, std::numeric_limits<float>::infinity());
+  const std::vector<float> out = powers_of_two(in);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const double wanted = std::exp2(static_cast<double>(in[i]));
+    if (std::isnan(in[i])) {
+      ASSERT_TRUE(std::isnan(out[i])) << in[i];
+    } else if (wanted > std::numeric_limits<float>::max()) {
+      ASSERT_EQ(out[i], std::numeric_limits<float>::infinity()) << in[i];
+    } else {
+      const double error = wanted < 0x1p-126 ? 0x1p-149 : wanted * 0x1p-22;
+      ASSERT_NEAR(out[i], wanted, error) << in[i];
+    }
+  }
+}
+
+TEST(SpecialFunctions, Ex2OfWholeNumbersIsExact) {
+  std::vector<float> in;
+  for (int power = -160; power < 352; ++power)
+    in.push_back(static_cast<float>(power));
+  const std::vector<float> out = powers_of_two(in);
+  for (size_t i = 0; i < in.size(); ++i)
+    ASSERT_EQ(out[i], static_cast<float>(std::ldexp(1.0, static_cast<int>(in[i])))) << in[i];
+}
+
+}  // namespace
+}  // namespace sluice::hostcuda

@@ -1,0 +1,143 @@
+// Shuffles, votes, matches and warp barriers, in whole and in part of a warp.
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include <gmock/gmock.h>
+
+#include "hostcuda/jit/run_kernel.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+class JitWarps : public testing::Test {
+ protected:
+  Kernels kernels{"jit_warps"};
+};
+
+TEST_F(JitWarps, SumsABlockByShuffles) {
+  const int n = 5000;
+  std::vector<int> in(n);
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    in[i] = i * 31 % 127 - 50;
+    sum += in[i];
+  }
+  for (uint32_t block : {32u, 128u, 256u}) {
+    int out = 0;
+    kernels.run_on(2, "block_sum", {6}, {block}, 0, in.data(), &out, n);
+    EXPECT_EQ(out, sum) << "block of " << block;
+  }
+}
+
+TEST_F(JitWarps, ShufflesInEveryDirection) {
+  std::vector<int> in(64), out(320);
+  for (int t = 0; t < 64; ++t)
+    in[t] = t * t - 100;
+  kernels.run("shuffles", {1}, {64}, 0, in.data(), out.data(), 32);
+  for (int t = 0; t < 64; ++t) {
+    const int warp = t & ~31;
+    const int lane = t & 31;
+    ASSERT_EQ(out[t], in[warp + (lane + 5) % 32]) << t;
+    ASSERT_EQ(out[64 + t], in[lane >= 3 ? t - 3 : t]) << t;
+    ASSERT_EQ(out[128 + t], in[lane % 8 + 2 < 8 ? t + 2 : t]) << t;
+    ASSERT_EQ(out[192 + t], in[t ^ 1]) << t;
+    const float real = static_cast<float>(in[warp + (lane & 16) + 7]) * 0.5f;
+    const double wide = in[warp + 9] * 0.25;
+    ASSERT_EQ(out[256 + t], static_cast<int>(static_cast<double>(real * 4) + wide * 8)) << t;
+  }
+}
+
+TEST_F(JitWarps, ALaneThatTakesNoPartGivesZero) {
+  std::vector<int> in(32, 7), out(16, -1);
+  kernels.run("absent_source", {1}, {32}, 0, in.data(), out.data());
+  EXPECT_THAT(out, testing::Each(0));
+}
+
+TEST_F(JitWarps, VotesAndMatches) {
+  std::vector<uint32_t> in(64), out(256);
+  for (uint32_t t = 0; t < 64; ++t)
+    in[t] = t < 32 ? t * 5 % 8 : 2;
+  kernels.run("votes", {1}, {64}, 0, in.data(), out.data());
+  for (uint32_t t = 0; t < 64; ++t) {
+    uint32_t ballot = 0, same = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      const uint32_t value = in[(t & ~31u) + lane];
+      if (value > 3) ballot |= 1u << lane;
+      if (value == in[t]) same |= 1u << lane;
+    }
+    ASSERT_EQ(out[t], ballot) << t;
+    ASSERT_EQ(out[64 + t], t < 32 ? 3u : 2u) << t;
+    ASSERT_EQ(out[128 + t], same) << t;
+    ASSERT_EQ(out[192 + t], 0u) << t;
+  }
+}
+
+TEST_F(JitWarps, LetsPartOfAWarpShuffle) {
+  std::vector<int> in(96), out(96);
+  for (int t = 0; t < 96; ++t)
+    in[t] = t * 3 + 1;
+  kernels.run("partial_warps", {1}, {96}, 0, in.data(), out.data());
+  for (int t = 0; t < 96; ++t) {
+    int sum = 0;
+    for (int i = 0; i < 4; ++i)
+      sum += in[(t & ~31) + (t + i) % 20];
+    ASSERT_EQ(out[t], t % 32 < 20 ? sum : -in[t]) << t;
+  }
+}
+
+TEST_F(JitWarps, OrdersSharedMemoryInsideAWarp) {
+  std::vector<int> in(64), out(64);
+  for (int t = 0; t < 64; ++t)
+    in[t] = t * 2 + t % 3;
+  kernels.run("warp_barrier", {1}, {64}, 0, in.data(), out.data());
+  std::vector<int> pool = in;
+  for (int t = 0; t < 32; ++t)
+    pool[t] += in[31 - t] & 1;
+  for (int t = 0; t < 64; ++t)
+    EXPECT_EQ(out[t], t < 32 ? pool[(t + 1) % 32] : in[t]) << t;
+}
+
+// Warps of one block run one after the other between its barriers.
+TEST_F(JitWarps, RunRowsOfTheirOwn) {
+  const int rows = 21;
+  for (const Dim3& block :
+       {Dim3{32, 1, 1}, Dim3{32, 8, 1}, Dim3{96, 1, 1}, Dim3{256, 1, 1}, Dim3{64, 3, 1}}) {
+    for (int width : {1, 31, 32, 100, 256, 1000}) {
+      std::vector<int> in(size_t(rows * width));
+      std::vector<int> out(in.size(), -1);
+      for (size_t i = 0; i < in.size(); ++i)
+        in[i] = static_cast<int>(i * 7919 % 1013) - 500;
+      const auto blocks = static_cast<uint32_t>(rows) * 32 / (block.x * block.y) + 1;
+      kernels.run("row_statistics", {blocks, 1, 1}, block, 0, in.data(), out.data(), rows, width);
+      for (int row = 0; row < rows; ++row) {
+        const auto mine = std::span(in).subspan(size_t(row * width), size_t(width));
+        const int most = *std::ranges::max_element(mine);
+        int sum = 0;
+        for (int value : mine)
+          sum += most - value;
+        for (int i = 0; i < width; ++i)
+          ASSERT_EQ(out[size_t(row * width + i)], sum - mine[size_t(i)] * most)
+              << block.x << " x " << block.y << ", row " << row << ", " << i;
+      }
+    }
+  }
+}
+
+TEST_F(JitWarps, ScanABlockTileByTile) {
+  for (uint32_t block : {32U, 96U, 128U, 1024U}) {
+    for (int n : {1, 100, 128, 1000, 3000}) {
+      std::vector<int> in(static_cast<size_t>(n));
+      std::vector<int> out(in.size(), -1);
+      for (size_t i = 0; i < in.size(); ++i)
+        in[i] = static_cast<int>(i * 31 % 101) - 40;
+      kernels.run("block_scan", {1, 1, 1}, {block, 1, 1}, 0, in.data(), out.data(), n);
+      std::vector<int> expected(in.size());
+      std::inclusive_scan(in.begin(), in.end(), expected.begin());
+      EXPECT_EQ(out, expected) << "blocks of " << block << ", " << n << " elements";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::hostcuda

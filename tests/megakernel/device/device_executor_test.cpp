@@ -1,0 +1,219 @@
+// Windows through the executor for GPUs: what it asks of a driver, and what it does where that or
+// the protocol fails.
+#include "megakernel/cuda/device_executor.hpp"
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "megakernel/cuda/module_loader.hpp"
+#include "megakernel/device/recording_driver.hpp"
+#include "megakernel/window_builder.hpp"
+#include "ptx/parser.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr uint32_t blocks = 64;
+
+// Each block adds one to the word at `out`.
+constexpr const char* counting_kernel =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n.reg .pred %p<2>;\n"
+    ".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n"
+    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
+
+class DeviceExecutorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    auto parsed = ptx::parse(counting_kernel);
+    ASSERT_TRUE(parsed);
+    module_ = std::move(*parsed);
+    ASSERT_EQ(cuMemAlloc_v2(&word_, 4), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD32_v2(word_, 0, 1), CUDA_SUCCESS);
+  }
+  void TearDown() override { cuMemFree_v2(word_); }
+
+  WindowBackend::Answer find(DeviceExecutor& executor) {
+    WindowBackend::Kernel kernel{.module = &module_, .name = "k", .block = {32, 1, 1}};
+    WindowBackend::Answer answer = executor.find_code(kernel, body_);
+    return answer.pending ? executor.find_code(kernel, body_) : answer;
+  }
+
+  // Windows of two launches, of which the second waits for all of the first.
+  std::shared_ptr<Window> window(DeviceExecutor& executor, bool is_in_order = true) {
+    const WindowBackend::Answer answer = find(executor);
+    EXPECT_NE(answer.code, nullptr) << answer.reason;
+    auto& builder = builders_.emplace_back();
+    builder.add_launch({blocks, 1, 1}, 3, {});
+    builder.add_launch({blocks, 1, 1}, 3, {});
+    builder.depend(0, testing::all_table({blocks, 1, 1}, {blocks, 1, 1}));
+    builder.add_tasks_in_launch_order();
+    if (!is_in_order) std::reverse(builder.plan.tasks.begin(), builder.plan.tasks.end());
+    codes_.push_back(answer.code);
+    for (LaunchCode& launch : builder.window.code) {
+      launch.launch = &launch_;
+      launch.parameter_bytes = 8;
+      launch.device = answer.code.get();
+    }
+    return {std::shared_ptr<Window>(), &builder.window};
+  }
+
+  // run() submits a window and returns what it ended with, or what submit() said.
+  static int run(DeviceExecutor& executor, std::shared_ptr<Window> window) {
+    std::promise<int> ended;
+    const int result =
+        executor.submit(nullptr, std::move(window), [&](int error) { ended.set_value(error); });
+    return result == CUDA_SUCCESS ? ended.get_future().get() : result;
+  }
+
+  uint32_t counted() const {
+    uint32_t value = 0;
+    EXPECT_EQ(cuMemcpyDtoH_v2(&value, word_, 4), CUDA_SUCCESS);
+    return value;
+  }
+
+  testing::RecordingDriver recording_;
+  ptx::Module module_;
+  CUdeviceptr word_ = 0;
+  SluiceBlockLaunch launch_{&word_, {blocks, 1, 1}, 0};
+  uint32_t body_ = WindowBackend::no_body;
+  std::deque<testing::WindowBuilder> builders_;
+  std::vector<std::shared_ptr<const DeviceCode>> codes_;
+};
+
+// A capture of the program goes on while threads of ours load code and wait for windows.
+TEST_F(DeviceExecutorTest, RelaxesTheCaptureModeAroundWhatACaptureForbids) {
+  {
+    DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+    EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+    executor.context_ends(nullptr);
+  }
+  EXPECT_GE(recording_.calls_that_captures_forbid, 6U);
+  EXPECT_EQ(recording_.calls_against_captures, 0U);
+  // The program's thread has the mode that it had.
+  EXPECT_EQ(testing::RecordingDriver::mode_of_thread(), CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+TEST_F(DeviceExecutorTest, TellsWhatTheDriverSaysOfCodeThatItRefuses) {
+  recording_.jit_log =
+      "ptxas info    : 1 bytes gmem\n"
+      "ptxas application ptx input, line 9; error   : Unexpected instruction\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\n";
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  const WindowBackend::Answer answer = find(executor);
+  EXPECT_EQ(answer.code, nullptr);
+  EXPECT_THAT(answer.reason, HasSubstr("error 218"));
+  EXPECT_THAT(answer.reason, HasSubstr("line 9; error   : Unexpected instruction"));
+  EXPECT_THAT(answer.reason, HasSubstr("in body sluice_0_k: "));
+}
+
+TEST(FirstError, NamesTheBodyAroundTheLine) {
+  TaskBody a;
+  a.function = "sluice_0_a";
+  TaskBody b;
+  b.function = "sluice_1_b";
+  const TaskBody* bodies[] = {&a, &b};
+  const std::string text =
+      ".version 7.0\n.func sluice_0_a(\n)\n{ ret; }\n.func sluice_1_b(\n)\n{\n  bad;\n}\n"
+      ".visible .entry sluice_megakernel()\n{ bad; }\n";
+  const auto at = [&](int line) {
+    return first_error(fmt::format("ptxas in.ptx, line {}; error : x\nptxas fatal : y\n", line),
+                       text, bodies);
+  };
+  EXPECT_EQ(at(4), "in body sluice_0_a: in.ptx, line 4; error : x");
+  EXPECT_EQ(at(8), "in body sluice_1_b: in.ptx, line 8; error : x");
+  EXPECT_EQ(at(11), "in.ptx, line 11; error : x");
+  EXPECT_EQ(first_error("", text, bodies), "");
+  EXPECT_EQ(first_error("something\nptxas fatal : y", text, bodies), "fatal : y");
+}
+
+// The driver may wait for the device when it unloads; whoever asks for code does not wait too.
+TEST_F(DeviceExecutorTest, UnloadsWithoutTheStoresLock) {
+  CodeStore store(recording_.driver, true);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+  const auto add = [&](uint32_t threads) {
+    const Result<uint32_t> place = store.add(module_, "k", {threads, 1, 1}, context);
+    EXPECT_TRUE(place);
+    store.find(*place);
+    return store.find(*place);
+  };
+  std::atomic<unsigned> unloaded{0};
+  std::atomic<bool> asks{true};
+  recording_.while_unloading = [&] {
+    if (!asks) return;
+    ++unloaded;
+    std::thread([&] { EXPECT_EQ(store.find(0).state, CodeStore::State::ready); }).join();
+  };
+  EXPECT_EQ(add(32).state, CodeStore::State::ready);
+  EXPECT_EQ(add(64).state, CodeStore::State::ready);
+  // The builder unloads the first module once it has told of the second.
+  EXPECT_EQ(add(96).state, CodeStore::State::ready);
+  EXPECT_GE(unloaded, 1U);
+  asks = false;
+}
+
+TEST_F(DeviceExecutorTest, UsesTheLaneOfAFailedSubmitAgain) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  constexpr unsigned rounds = 8;
+  for (unsigned round = 0; round < rounds; ++round) {
+    recording_.fails_launches = true;
+    EXPECT_EQ(run(executor, window(executor)), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    recording_.fails_launches = false;
+    EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(counted(), rounds * 2 * blocks);
+  EXPECT_LE(recording_.events, 2U);
+}
+
+TEST_F(DeviceExecutorTest, CopiesTablesFromPinnedMemory) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+  EXPECT_EQ(recording_.copies_of_pageable_memory, 0U);
+}
+
+// The runtime plans before there is a context: on an H100 for 132 processors with four workers
+// each.
+TEST_F(DeviceExecutorTest, CountsWorkersBeforeThereIsAContext) {
+  recording_.driver.cuCtxGetCurrent = [](CUcontext* context) {
+    *context = nullptr;
+    return CUDA_SUCCESS;
+  };
+  recording_.driver.cuCtxGetDevice = [](CUdevice*) { return CUDA_ERROR_INVALID_CONTEXT; };
+  recording_.driver.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
+    *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT               ? 132
+             : attribute == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR   ? 2048
+             : attribute == CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR ? 65536
+                                                                                 : 0;
+    return CUDA_SUCCESS;
+  };
+  EXPECT_EQ(DeviceExecutor(recording_.driver, {}).workers(), 4U * 132U);
+}
+
+// One worker that comes to a task before what it waits for would wait for ever.
+TEST_F(DeviceExecutorTest, EndsAWindowThatWaitsInVain) {
+  DeviceExecutor executor(recording_.driver,
+                          {.workers = 1, .wait_for_code = true, .most_polls = 100});
+  const auto impossible = window(executor, false);
+  ::testing::internal::CaptureStderr();
+  EXPECT_NE(run(executor, impossible), CUDA_SUCCESS);
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("ticket 0 waited in vain for counter 0 to hold 22: it held 0"));
+  EXPECT_THAT(told, HasSubstr("off in this process"));
+  EXPECT_THAT(find(executor).reason, StartsWith("a window waited in vain"));
+  EXPECT_NE(run(executor, impossible), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace sluice::megakernel

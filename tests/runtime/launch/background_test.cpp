@@ -1,0 +1,91 @@
+// What may take long is done beside the program's threads.
+#include "runtime/background.hpp"
+
+#include <algorithm>
+#include <future>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "runtime/launch/lent_tracker.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+TEST(Background, DoesWorkInOrderOnAThreadOfItsOwn) {
+  Background background(false);
+  std::vector<int> done;
+  std::thread::id thread;
+  for (int i = 0; i < 100; ++i)
+    background.run([&done, i] { done.push_back(i); });
+  background.run([&] { thread = std::this_thread::get_id(); }).wait();
+  EXPECT_NE(thread, std::this_thread::get_id());
+  ASSERT_EQ(done.size(), 100U);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+}
+
+TEST(Background, DoesWorkAtOnceWhereItsGiverWaits) {
+  Background background(true);
+  std::thread::id thread;
+  const auto end = background.run([&] { thread = std::this_thread::get_id(); });
+  EXPECT_EQ(thread, std::this_thread::get_id());
+}
+
+TEST(Background, GetsNoneOfTheProgramsSignals) {
+  Background background(false);
+  const auto blocks_all = [] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    return sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGPROF) == 1;
+  };
+  EXPECT_TRUE(background.run(blocks_all).get());
+  EXPECT_FALSE(blocks_all());
+}
+
+TEST(Background, GivesWhatWasThrownToThoseWhoAsk) {
+  Background background(false);
+  auto end = background.run([]() -> int { throw std::runtime_error("no"); });
+  EXPECT_THROW(end.get(), std::runtime_error);
+}
+
+TEST(Background, ForgetsWhatHasNotBegunWhenItStops) {
+  Background background(false);
+  std::promise<void> may_end, has_begun;
+  auto first = background.run([&has_begun, end = may_end.get_future().share()] {
+    has_begun.set_value();
+    end.wait();
+  });
+  has_begun.get_future().wait();
+  auto second = background.run([] {});
+  background.drop();
+  may_end.set_value();
+  background.stop();
+  first.get();
+  EXPECT_THROW(second.get(), std::future_error);
+}
+
+TEST(LentTracker, HearsWhenItIsBackWhatItWasToldMeanwhileInOrder) {
+  Background background(false);
+  LentTracker tracker(background, dro::Rule::exact, nullptr);
+  std::promise<void> may_end;
+  tracker.lend([end = may_end.get_future().share()](dro::DependenceTracker&) { end.wait(); });
+  std::vector<int> heard;
+  for (int i = 0; i < 3; ++i)
+    tracker.tell([&heard, i](dro::DependenceTracker&) { heard.push_back(i); });
+  EXPECT_TRUE(tracker.is_lent());
+  EXPECT_TRUE(heard.empty());
+  may_end.set_value();
+  tracker.wait();
+  EXPECT_THAT(heard, ::testing::ElementsAre(0, 1, 2));
+  EXPECT_FALSE(tracker.is_lent());
+  tracker.tell([&heard](dro::DependenceTracker&) { heard.push_back(3); });
+  EXPECT_EQ(heard.size(), 4U);
+}
+
+}  // namespace
+}  // namespace sluice::runtime

@@ -1,0 +1,98 @@
+// Launches pass through while their kernels are analysed and their dependences are found.
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "runtime/runtime_fixture.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+// The clock stands: nothing is ever compared, and where nothing may be spent nobody waits.
+int64_t standing_clock() {
+  return 0;
+}
+
+class InBackground : public testing::RuntimeTest {
+ protected:
+  void start_impatient() {
+    Policy::Config impatient{.to_start = 0, .part = 0, .alone = UINT32_MAX};
+    start({.policy = impatient, .clock = standing_clock, .waits_for_analysis = false});
+    program.allocate_in(*runtime);
+  }
+  // The kernel's footprint is found once may_answer has a value.
+  void start_with_slow_analysis() {
+    kernels["step"].footprint =
+        [answer = may_answer.get_future().share()](const analysis::LaunchShape& shape) {
+          answer.wait();
+          return testing::step_footprint(shape);
+        };
+    start_impatient();
+  }
+  int64_t plain() {
+    const std::vector<std::string> events = device.events();
+    return std::count(events.begin(), events.end(), "launch step");
+  }
+  // launch_until_tasks() launches until some launch has gone as a task.
+  void launch_until_tasks() {
+    for (int64_t before = -1; plain() != before;) {
+      before = plain();
+      ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+      std::this_thread::yield();
+    }
+  }
+
+  std::promise<void> may_answer;
+  testing::PingPong program{1000};
+  uint32_t launches = 0;
+};
+
+TEST_F(InBackground, LaunchesPassThroughWhileTheirKernelIsAnalysed) {
+  start_with_slow_analysis();
+  while (launches < 5)
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+  EXPECT_EQ(plain(), 5);
+  may_answer.set_value();
+  launch_until_tasks();
+  synchronise();
+  testing::PingPong expected(1000);
+  for (uint32_t t = 0; t < launches; ++t)
+    expected.step(t);
+  EXPECT_EQ(program, expected);
+  EXPECT_EQ(kernels["step"].footprints_asked, 1);
+}
+
+TEST_F(InBackground, AProgramMayEndBeforeTheAnalysis) {
+  start_with_slow_analysis();
+  ASSERT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+  runtime->finish();
+  may_answer.set_value();
+}
+
+TEST_F(InBackground, CodeMayBeUnloadedBeforeItIsAnalysed) {
+  start_with_slow_analysis();
+  ASSERT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+  runtime->code_unloaded(code());
+  may_answer.set_value();
+  runtime->finish();
+}
+
+// Whether a search ends before it is given up or after, the tracker hears the same.
+TEST_F(InBackground, WhatIsFoundDoesNotDependOnWhoWaitsForIt) {
+  start_impatient();
+  launch_until_tasks();
+  const uint32_t before = launches;
+  while (launches < before + 50)
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+  synchronise();
+  testing::PingPong expected(1000);
+  for (uint32_t t = 0; t < launches; ++t)
+    expected.step(t);
+  EXPECT_EQ(program, expected);
+  const auto counters = runtime->counters();
+  EXPECT_LE(counters.dros, 2U);
+  EXPECT_EQ(counters.footprints, 1U);
+}
+
+}  // namespace
+}  // namespace sluice::runtime
