@@ -1,72 +1,12 @@
 // The computations as CUDA kernels on the CPU device.
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-
-#include <cuda.h>
-#include <fmt/format.h>
+#include <array>
 
 #include "contestant.hpp"
+#include "driver.hpp"
 #include "shapes.hpp"
 
 namespace sluice::bench {
 namespace {
-
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  const char* name = "?";
-  cuGetErrorName(result, &name);
-  fmt::print(stderr, "cpu_device: {}: {}\n", what, name);
-  std::exit(1);
-}
-
-class Buffer {
- public:
-  explicit Buffer(size_t count) : count_(count) {
-    check(cuMemAlloc(&pointer_, count * sizeof(float)), "cuMemAlloc");
-  }
-  explicit Buffer(const std::vector<float>& data) : Buffer(data.size()) {
-    check(cuMemcpyHtoD(pointer_, data.data(), count_ * sizeof(float)), "cuMemcpyHtoD");
-  }
-  Buffer(const Buffer&) = delete;
-  ~Buffer() { cuMemFree(pointer_); }
-  CUdeviceptr* argument() { return &pointer_; }
-  std::vector<float> read() const {
-    std::vector<float> data(count_);
-    check(cuMemcpyDtoH(data.data(), pointer_, count_ * sizeof(float)), "cuMemcpyDtoH");
-    return data;
-  }
-
- private:
-  size_t count_;
-  CUdeviceptr pointer_ = 0;
-};
-
-// Context is current on the thread that made it for as long as it lives.
-class Context {
- public:
-  Context() {
-    check(cuInit(0), "cuInit");
-    check(cuDeviceGet(&device_, 0), "cuDeviceGet");
-    check(cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
-    check(cuCtxSetCurrent(context_), "cuCtxSetCurrent");
-    std::ifstream file(SLUICE_BENCH_PTX);
-    const std::string ptx{std::istreambuf_iterator<char>(file), {}};
-    check(cuModuleLoadData(&module_, ptx.c_str()), "cuModuleLoadData");
-  }
-  Context(const Context&) = delete;
-  ~Context() { cuDevicePrimaryCtxRelease(device_); }
-  CUfunction kernel(const char* name) const {
-    CUfunction function = nullptr;
-    check(cuModuleGetFunction(&function, module_, name), name);
-    return function;
-  }
-
- private:
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-  CUmodule module_ = nullptr;
-};
 
 class Device final : public Contestant {
  public:
@@ -166,7 +106,7 @@ class Device final : public Contestant {
   }
 
   const Inputs& in_;
-  Context context_;
+  Context context_{SLUICE_BENCH_PTX};
   CUfunction stencil_ = context_.kernel("stencil");
   CUfunction gemm_ = context_.kernel("gemm");
   CUfunction nbody_ = context_.kernel("nbody");

@@ -64,7 +64,7 @@ IntegerForm tightened(IntegerForm form) {
   return form;
 }
 
-std::optional<IntegerLoops> IntegerLoops::make(std::vector<IntegerForm> constraints,
+std::optional<IntegerLoops> IntegerLoops::make(const std::vector<IntegerForm>& constraints,
                                                std::span<const size_t> variables, Budget& budget) {
   IntegerLoops made;
   std::vector<IntegerForm> left;

@@ -23,7 +23,7 @@ class IntegerLoops {
  public:
   // make() takes the variables from the outermost on, and constraints of no others. Nothing where a
   // variable has no bounds, where there are too many constraints, or past the budget.
-  static std::optional<IntegerLoops> make(std::vector<IntegerForm> constraints,
+  static std::optional<IntegerLoops> make(const std::vector<IntegerForm>& constraints,
                                           std::span<const size_t> variables, Budget& budget);
 
   // run() calls visit(values, last) with the value of each variable by its number, and the last one

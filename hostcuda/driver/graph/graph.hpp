@@ -50,8 +50,8 @@ class SequenceOperation final : public Operation {
  public:
   // `references` live as long as the operation does.
   explicit SequenceOperation(std::vector<SharedOperation> operations,
-                             UserReferences references = {})
-      : operations_(std::move(operations)), references_(std::move(references)) {}
+                             const UserReferences& references = {})
+      : operations_(std::move(operations)), references_(references) {}
   CUresult run(BlockPool& pool) const override;
   bool calls_the_program() const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_GRAPH; }

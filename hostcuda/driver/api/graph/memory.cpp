@@ -33,7 +33,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PA
     }
     *parameters = {};
     parameters->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    parameters->poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    parameters->poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     parameters->dptr = node.memory;
     if (const std::optional<Allocation> known = driver.memory.find(node.memory)) {
       parameters->bytesize = known->bytes;
