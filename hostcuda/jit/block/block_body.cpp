@@ -1,5 +1,7 @@
 #include "hostcuda/jit/block/block_body.hpp"
 
+#include <algorithm>
+
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -136,6 +138,29 @@ Cut cut_with_lifted_points(ThreadFunction& thread, const KernelContext& context)
   return is_better ? std::move(lifted_cut) : std::move(cut);
 }
 
+// So that the threads of a row are counted in 31 bits.
+constexpr uint32_t most_merged_blocks = 1U << 20U;
+// What threads of a row keep from round to round of a lockstep loop stays in the first-level cache,
+// and what they access in a round is a stretch of memory long enough for the processor to fetch it
+// ahead.
+constexpr uint64_t most_kept_threads = 4096;
+
+// merge_blocks() says which neighbouring blocks run at once, of a kernel whose blocks may run in
+// any order among each other. Where threads meet, in lockstep loops alone, the blocks can be one
+// row of threads only: what they keep is then numbered by their place in the row.
+void merge_blocks(KernelRegions& regions, const RegionPlan& plan, Function& function,
+                  const Dim3& block) {
+  const bool meets = !regions.points.empty();
+  const bool is_row =
+      plan.structured && (meets || regions.branches.empty()) && regions.locals.empty() &&
+      all_of(regions.points, [](const SyncPoint& point) { return point.is_lockstep; });
+  const auto kept = static_cast<uint32_t>(most_kept_threads / block.count());
+  if (is_row && (!meets || kept > 1) && number_threads_by_row(function, block))
+    regions.row_blocks = meets ? kept : 1;
+  if (!meets) regions.most_blocks = most_merged_blocks;
+  if (meets && regions.row_blocks != 0) regions.most_blocks = kept;
+}
+
 }  // namespace
 
 BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
@@ -161,14 +186,12 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
         entries.push_back(edge);
     }
   }
-  regions.merges_rows = regions.points.empty() && is_independent_of_blocks(function);
   regions.locals = find_locals(function);
-  regions.has_row_threads = regions.merges_rows && plan.structured && regions.branches.empty() &&
-                            regions.locals.empty() &&
-                            number_threads_by_row(function, context.block);
+  if (is_independent_of_blocks(function)) merge_blocks(regions, plan, function, context.block);
+  if (regions.row_blocks != 0) uniformity = Uniformity(function, regions.points);  // of new sums
   regions.live = keep_live_values(function, entries, uniformity);
 
-  BodyFrame frame(thread, context);
+  BodyFrame frame(thread, context, std::max(regions.row_blocks, 1U));
   layout = reserve_exchange(frame, regions.points, !plan.structured);
   BlockBody body = plan.structured ? emit_structured(frame, regions, layout)
                                    : emit_states(frame, regions, layout);

@@ -19,7 +19,7 @@ struct BlockBody {
   llvm::Function* function = nullptr;  // see BodyFrame
   uint64_t private_bytes = 0;          // of `memory`
   uint64_t bytes_below_shared = 0;     // that must precede `shared`
-  bool merges_rows = false;            // runs neighbouring blocks at once
+  uint32_t most_blocks = 1;            // neighbours in a row of the grid that it runs at once
   bool waits_for_blocks = false;       // insert_waits()
 };
 
@@ -28,8 +28,8 @@ struct KernelRegions {
   std::vector<SyncPoint> points;
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
-  bool merges_rows = false;
-  bool has_row_threads = false;  // merged blocks are one row of threads
+  uint32_t most_blocks = 1;  // neighbours in a row of the grid that run at once
+  uint32_t row_blocks = 0;   // they are one row of threads, that keeps values of as many; 0: not
   LiveValues live;
   std::vector<llvm::AllocaInst*> locals;
 };

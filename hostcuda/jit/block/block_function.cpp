@@ -15,9 +15,6 @@ using namespace llvm;
 
 namespace {
 
-// So that the threads of a row are counted in 31 bits.
-constexpr uint32_t most_merged_blocks = 1U << 20U;
-
 FunctionType* block_function_type(LLVMContext& context) {
   Type* pointer = PointerType::get(context, 0);
   Type* i32 = Type::getInt32Ty(context);
@@ -87,9 +84,9 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   PHINode* z = ir.CreatePHI(i32, 2);
   // A call stays within one row of the grid.
   Value* step = ir.getInt32(1);
-  if (body.merges_rows) {
+  if (body.most_blocks > 1) {
     step = ir.CreateBinaryIntrinsic(Intrinsic::umin, left, ir.CreateSub(extents[0], x));
-    step = ir.CreateBinaryIntrinsic(Intrinsic::umin, step, ir.getInt32(most_merged_blocks));
+    step = ir.CreateBinaryIntrinsic(Intrinsic::umin, step, ir.getInt32(body.most_blocks));
   }
   ir.CreateCall(body.function, {launch, scratch, shared, origin, x, y, z, step});
   Value* next_x = ir.CreateAdd(x, step);

@@ -18,19 +18,21 @@ RegionEmitter::RegionEmitter(BodyFrame& frame, const KernelRegions& regions, Exc
       layout_(layout),
       locals_(frame, regions.locals, !regions.points.empty()),
       kept_(frame, regions.live, by_warps, block_entries),
-      alive_(regions.early_exits ? frame.layout.reserve(frame.context.block.count()) : 0),
+      alive_(regions.early_exits ? frame.layout.reserve(frame.kept_threads()) : 0),
       exchange_(frame, regions.points, alive_, by_warps) {
   for (size_t i = 0; i < regions.points.size(); ++i)
     point_at_[regions.points[i].block] = i;
   branches_.insert(regions.branches.begin(), regions.branches.end());
   if (!regions.early_exits) return;
   IRBuilder<> ir(frame.entry);
-  const uint64_t threads = frame.context.block.count();
+  const uint64_t threads = frame.kept_threads();
   Value* array = frame.element(ir, alive_, 1, ir.getInt64(0));
   ir.CreateMemSet(array, ir.getInt8(0), alignTo(threads, 32), Align(64));
   ir.CreateMemSet(array, ir.getInt8(1), threads, Align(64));
   alive_count_ = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "alive");
-  ir.CreateStore(ir.getInt32(static_cast<uint32_t>(threads)), alive_count_);
+  Value* count = ir.getInt32(static_cast<uint32_t>(frame.context.block.count()));
+  if (regions.row_blocks != 0) count = ir.CreateMul(count, frame.block_count());
+  ir.CreateStore(count, alive_count_);
 }
 
 const SyncPoint* RegionEmitter::point_of(BasicBlock* cut) const {
@@ -93,8 +95,8 @@ RegionEnd RegionEmitter::emit(BasicBlock* entry, BasicBlock* start, const WarpLo
   const ThreadLoops loops =
       warp ? open_lane_loop(start, *warp)
            : open_thread_loops(start, frame_.context.block,
-                               regions_.merges_rows ? frame_.block_count() : nullptr,
-                               regions_.has_row_threads);
+                               regions_.most_blocks > 1 ? frame_.block_count() : nullptr,
+                               regions_.row_blocks);
   frame_.map_arguments(map, loops);
 
   IRBuilder<> ir(loops.body);

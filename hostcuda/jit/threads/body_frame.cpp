@@ -28,8 +28,9 @@ FunctionType* body_type(LLVMContext& context) {
 
 }  // namespace
 
-BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext& kernel_context)
-    : context(kernel_context), thread(thread_function) {
+BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext& kernel_context,
+                     uint32_t blocks_kept)
+    : context(kernel_context), thread(thread_function), kept_blocks(blocks_kept) {
   Function& source = *thread.function;
   function = Function::Create(body_type(source.getContext()), Function::ExternalLinkage,
                               "sluice.body", source.getParent());

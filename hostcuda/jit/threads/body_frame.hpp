@@ -32,7 +32,8 @@ class PrivateMemory {
 // that runs one block, or `count` blocks that are neighbours in x where the body merges rows. Its
 // entry block reads the launch.
 struct BodyFrame {
-  BodyFrame(const ThreadFunction& thread, const KernelContext& context);
+  // What threads keep between regions has room for `kept_blocks` neighbouring blocks.
+  BodyFrame(const ThreadFunction& thread, const KernelContext& context, uint32_t kept_blocks);
 
   // map_arguments() makes the thread function's arguments stand for this block's values and for
   // the thread that `loops` is at.
@@ -43,10 +44,13 @@ struct BodyFrame {
                        llvm::Value* thread) const;
 
   llvm::Value* block_count() const { return function->getArg(7); }
+  // kept_threads() is how many threads' values are kept.
+  uint64_t kept_threads() const { return context.block.count() * kept_blocks; }
   llvm::LLVMContext& llvm_context() const { return function->getContext(); }
 
   const KernelContext& context;
   const ThreadFunction& thread;
+  const uint32_t kept_blocks;
   llvm::Function* function = nullptr;
   llvm::BasicBlock* entry = nullptr;  // ends without a terminator
   llvm::Value* memory = nullptr;

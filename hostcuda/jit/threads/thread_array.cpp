@@ -11,7 +11,7 @@ ThreadArray ThreadArray::of_block(BodyFrame& frame, Type* element) {
   array.frame_ = &frame;
   array.type_ = element;
   array.bytes_ = frame.function->getParent()->getDataLayout().getTypeAllocSize(element);
-  array.offset_ = frame.layout.reserve(array.bytes_ * alignTo(frame.context.block.count(), 32));
+  array.offset_ = frame.layout.reserve(array.bytes_ * alignTo(frame.kept_threads(), 32));
   return array;
 }
 

@@ -1,5 +1,6 @@
 #include "hostcuda/jit/threads/thread_loops.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -136,7 +137,7 @@ class LoopNest {
 }  // namespace
 
 ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* block_count,
-                              bool one_row) {
+                              uint32_t row_blocks) {
   LoopNest nest(before);
   IRBuilder<>& ir = nest.ir();
   ThreadLoops loops;
@@ -144,13 +145,14 @@ ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* bloc
   loops.tid[2] = nest.enter(ir.getInt32(block.z), "z");
   loops.tid[1] = nest.enter(ir.getInt32(block.y), "y");
   Value* threads = ir.getInt32(block.x);
-  if (one_row) {
+  if (row_blocks != 0) {
     threads = ir.CreateMul(block_count, threads, "row", true, true);
   } else if (block_count) {
     loops.block = nest.enter(block_count, "block");
   }
   loops.tid[0] = nest.enter(threads, "x");
-  loops.linear = nest.linear_thread(loops.tid, block);
+  loops.linear =
+      nest.linear_thread(loops.tid, {block.x * std::max(row_blocks, 1U), block.y, block.z});
   nest.close(loops, inner_loop_id(ir.getContext(), loops.access_group));
   return loops;
 }

@@ -97,6 +97,48 @@ TEST(JitRows, ThreadsBranchByTheirPlace) {
       [](uint32_t, uint32_t, uint32_t place) { return place % 2 == 0 ? 4 : 2 * place; });
 }
 
+// The first row of blocks goes through all rows' words, the last five apart: %r10 is where a thread
+// is and %r11 where it ends.
+const char* const stride_loop =
+    "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra DONE;\nmul.lo.u32 %r11, %r5, 3;\nsub.s32 %r11, %r11, 5;\n"
+    "mov.u32 %r10, %r3;\nsetp.ge.s32 %p2, %r10, %r11;\n@%p2 bra DONE;\nLOOP:\n"
+    "mul.wide.u32 %rd1, %r10, 4;\nadd.u64 %rd1, %rd1, %rd0;\nld.global.u32 %r12, [%rd1];\n"
+    "mad.lo.u32 %r12, %r12, 2, %r10;\nst.global.u32 [%rd1], %r12;\nadd.u32 %r10, %r10, %r5;\n"
+    "setp.lt.s32 %p3, %r10, %r11;\n@%p3 bra LOOP;\nDONE:\n";
+
+void expect_strides(uint32_t block, uint32_t grid_x, unsigned workers) {
+  const std::vector<uint32_t> found = run_rows(stride_loop, block, grid_x, workers);
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i], i + 5 < found.size() ? 14 + i : 7)
+        << i << ", blocks of " << block << ", " << grid_x << " in a row";
+  }
+}
+
+TEST(JitRows, GoRoundGridStrideLoopsTogether) {
+  for (const uint32_t block : {1U, 8U, 32U, 100U, 1024U}) {
+    for (const uint32_t grid_x : {1U, 2U, 7U, 70U}) {
+      expect_strides(block, grid_x, 1);
+      expect_strides(block, grid_x, 3);
+    }
+  }
+}
+
+TEST(JitRows, KeepTheirSumsFromRoundToRound) {
+  // %r8 is three times itself, a word's 7 and the place, as often as a row has threads.
+  expect_words(
+      "mov.u32 %r8, 0;\nmov.u32 %r13, 0;\nmad.lo.u32 %r9, %r4, %r5, %r3;\n"
+      "mul.wide.u32 %rd1, %r9, 4;\nadd.u64 %rd1, %rd1, %rd0;\nLOOP:\n"
+      "ld.global.u32 %r12, [%rd1];\nmad.lo.u32 %r8, %r8, 3, %r12;\nadd.u32 %r8, %r8, %r3;\n"
+      "add.u32 %r13, %r13, 1;\nsetp.lt.u32 %p3, %r13, 77;\n@%p3 bra LOOP;\n"
+      "st.global.u32 [%rd1], %r8;\n",
+      [](uint32_t, uint32_t, uint32_t place) {
+        uint32_t sum = 0;
+        for (int round = 0; round < 77; ++round)
+          sum = 3 * sum + 7 + place;
+        return sum;
+      });
+}
+
 // RowThreads are functions with a thread function's first arguments.
 class RowThreads : public testing::Test {
  protected:
