@@ -18,6 +18,7 @@
 
 #include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
+#include "hostcuda/jit/object/vector_divisions.hpp"
 #include "hostcuda/jit/object/whole_vectors.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -63,6 +64,7 @@ void optimise(Module& module, TargetMachine& target) {
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
         passes.addPass(ThreadSwitchesPass());
+        passes.addPass(VectorDivisionsPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
         passes.addPass(LoopSimplifyPass());
