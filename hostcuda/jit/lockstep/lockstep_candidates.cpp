@@ -13,9 +13,9 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned most_instructions = 400;
-constexpr unsigned most_phis = 16;     // each is loaded and stored in every round
-constexpr unsigned most_copies = 400;  // instructions after which LLVM unrolls no further
+constexpr unsigned most_instructions = 4000;  // as long as LLVM takes seconds at most
+constexpr unsigned most_phis = 256;           // each is loaded and stored in every round
+constexpr unsigned most_copies = 400;         // instructions after which LLVM unrolls no further
 
 // Whether the threads may run the instruction in any order among each other and LLVM can run it for
 // several at once.

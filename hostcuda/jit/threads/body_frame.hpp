@@ -13,12 +13,16 @@
 namespace sluice::hostcuda::jit {
 
 // PrivateMemory hands out places in the block's private memory: what its threads keep between
-// regions. Each array starts on a cache line.
+// regions. Each array starts on a cache line, and such that the same thread's elements of many
+// arrays lie in different sets of the cache: at a distance of whole kilobytes they would share a
+// few.
 class PrivateMemory {
  public:
   uint64_t reserve(uint64_t bytes) {
+    constexpr uint64_t line = 64;
     const uint64_t offset = bytes_;
-    bytes_ += (bytes + 63) / 64 * 64;
+    const uint64_t lines = (bytes + line - 1) / line;
+    bytes_ += (lines + (lines < 8 ? 0 : 2)) * line;
     return offset;
   }
   uint64_t bytes() const { return bytes_; }

@@ -35,6 +35,27 @@ TEST_P(JitLockstep, AddsColumnsWithSomeThreadsGone) {
   EXPECT_EQ(c, expected);
 }
 
+TEST_P(JitLockstep, KeepsMoreSumsThanThereAreRegisters) {
+  const int n = 3;
+  const int width = static_cast<int>(2 * block);
+  const std::vector<float> a = numbers(64);
+  const std::vector<float> b = numbers(size_t{50} * width);
+  std::vector<float> expected(size_t{48} * width);
+  for (int x = 0; x < width; ++x) {
+    for (int i = 0; i < 48; ++i) {
+      float& sum = expected[i * width + x];
+      sum = static_cast<float>(i);
+      for (int k = 0; k < n; ++k) {
+        for (int j = 0; j < 50; ++j)
+          sum += (a[i] + static_cast<float>(k)) * b[j * width + x];
+      }
+    }
+  }
+  std::vector<float> c(expected.size(), -1.0f);
+  kernels.run("many_sums", {2}, {block}, 0, a.data(), b.data(), c.data(), n, width);
+  EXPECT_EQ(c, expected);
+}
+
 TEST_P(JitLockstep, LetsThreadsLeaveAtDifferentTimes) {
   for (const int count : {0, 1, 77, 1000, 1001}) {
     const uint32_t blocks = 3;

@@ -90,3 +90,25 @@ extern "C" __global__ void last_round(const int* in, int* out, int count) {
   out[2 * threadIdx.x] = last;
   out[2 * threadIdx.x + 1] = sum;
 }
+
+// More sums than a processor has registers go round with the threads.
+extern "C" __global__ void many_sums(const float* a, const float* b, float* c, int n, int width) {
+  __shared__ float rows[64];
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  float sums[48];
+  for (int i = 0; i < 48; ++i)
+    sums[i] = i;
+  for (int k = 0; k < n; ++k) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64; i += blockDim.x)
+      rows[i] = a[i] + k;
+    __syncthreads();
+    for (int j = 0; j < 50; ++j) {
+      float own = b[j * width + x];
+      for (int i = 0; i < 48; ++i)
+        sums[i] += rows[i] * own;
+    }
+  }
+  for (int i = 0; i < 48; ++i)
+    c[i * width + x] = sums[i];
+}
