@@ -191,11 +191,16 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   if (regions.row_blocks != 0) uniformity = Uniformity(function, regions.points);  // of new sums
   regions.live = keep_live_values(function, entries, uniformity);
 
+  const bool may_put_off = plan.structured && !context.traced && !waits_for_blocks;
+  std::optional<Reductions> reductions = may_put_off ? Reductions::find(function) : std::nullopt;
   BodyFrame frame(thread, context, std::max(regions.row_blocks, 1U));
   layout = reserve_exchange(frame, regions.points, !plan.structured);
+  if (reductions) reductions->reserve(frame);
   BlockBody body = plan.structured ? emit_structured(frame, regions, layout)
                                    : emit_states(frame, regions, layout);
   make_shared_atomics_plain(*body.function, *body.function->getArg(2));
+  if (reductions) reductions->collect(*body.function);
+  body.reductions = reductions;
   body.waits_for_blocks = waits_for_blocks;
   return body;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <llvm/IR/Function.h>
 
+#include "hostcuda/jit/block/combined_reductions.hpp"
 #include "hostcuda/jit/block/region_clone.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
@@ -21,6 +23,7 @@ struct BlockBody {
   uint64_t bytes_below_shared = 0;     // that must precede `shared`
   uint32_t most_blocks = 1;            // neighbours in a row of the grid that it runs at once
   bool waits_for_blocks = false;       // insert_waits()
+  std::optional<Reductions> reductions = std::nullopt;  // that begin and end with a call
 };
 
 // KernelRegions is a thread function ready to be emitted.

@@ -75,6 +75,7 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   Value* first_y = ir.CreateURem(first_row, extents[1]);
   Value* first_z = ir.CreateUDiv(first_row, extents[1]);
   Value* shared = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), scratch, shared_offset);
+  if (body.reductions) body.reductions->begin(ir, scratch);
   ir.CreateCondBr(ir.CreateICmpEQ(count, ir.getInt32(0)), done, loop);
 
   ir.SetInsertPoint(loop);
@@ -105,6 +106,7 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   close(z, first_z, next_z);
   ir.CreateCondBr(ir.CreateICmpEQ(next_left, ir.getInt32(0)), done, loop);
   ir.SetInsertPoint(done);
+  if (body.reductions) body.reductions->end(ir, scratch);
   ir.CreateRetVoid();
   return emit_guarded(function, name);
 }

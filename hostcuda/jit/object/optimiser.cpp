@@ -20,6 +20,7 @@
 #include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/object/vector_divisions.hpp"
 #include "hostcuda/jit/object/whole_vectors.hpp"
+#include "hostcuda/jit/threads/one_lane.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -65,6 +66,7 @@ void optimise(Module& module, TargetMachine& target) {
       [](FunctionPassManager& passes, OptimizationLevel) {
         passes.addPass(ThreadSwitchesPass());
         passes.addPass(VectorDivisionsPass());
+        passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
         passes.addPass(LoopSimplifyPass());

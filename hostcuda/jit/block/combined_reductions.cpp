@@ -1,0 +1,190 @@
+#include "hostcuda/jit/block/combined_reductions.hpp"
+
+#include <llvm/ADT/DepthFirstIterator.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "hostcuda/jit/library/directed_float.hpp"
+#include "hostcuda/jit/lowering/sync_points.hpp"
+#include "hostcuda/jit/lowering/thread_function.hpp"
+
+namespace sluice::hostcuda::jit {
+namespace {
+
+using namespace llvm;
+
+// A histogram's bins; with their tags a third of the first-level cache.
+constexpr uint64_t places = 1024;
+
+// Of the additions that go to the table.
+constexpr const char* mark = "sluice.reduction";
+
+// Whether others than the block's threads can touch what lies there.
+bool is_global(const Value* pointer, const Argument& shared) {
+  SmallVector<const Value*, 4> objects;
+  getUnderlyingObjects(pointer, objects, nullptr, 0);
+  return any_of(objects,
+                [&](const Value* object) { return object != &shared && !isa<AllocaInst>(object); });
+}
+
+bool is_addition(const AtomicRMWInst& atomic) {
+  const auto operation = atomic.getOperation();
+  return (operation == AtomicRMWInst::Add || operation == AtomicRMWInst::FAdd) &&
+         atomic.use_empty() && atomic.getOrdering() == AtomicOrdering::Monotonic &&
+         !atomic.isVolatile();
+}
+
+// Whether the instruction touches global memory in a way that an addition may not come before.
+bool touches(const Instruction& instruction, const Argument& shared) {
+  if (const Value* pointer = getLoadStorePointerOperand(&instruction))
+    return !instruction.hasMetadata(LLVMContext::MD_invariant_load) && is_global(pointer, shared);
+  const auto* call = dyn_cast<CallInst>(&instruction);
+  return call && !is_sync_point(*call) && !is_directed_float(*call) &&
+         call->mayReadOrWriteMemory() && !instruction.isLifetimeStartOrEnd();
+}
+
+// Whether what the instruction does can't be put off: others may wait for it.
+bool orders(const Instruction& instruction, const Argument& shared) {
+  if (isa<FenceInst>(instruction)) return true;
+  if (const auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
+    return is_global(swap->getPointerOperand(), shared);
+  const Value* pointer = getLoadStorePointerOperand(&instruction);
+  return pointer && (instruction.isVolatile() || instruction.isAtomic()) &&
+         is_global(pointer, shared);
+}
+
+bool is_touched_after(AtomicRMWInst& atomic, const Argument& shared) {
+  const auto touching = [&](const Instruction& instruction) {
+    return touches(instruction, shared);
+  };
+  BasicBlock* block = atomic.getParent();
+  if (any_of(make_range(atomic.getIterator(), block->end()), touching)) return true;
+  df_iterator_default_set<BasicBlock*> seen;
+  for (BasicBlock* next : successors(block)) {
+    for (BasicBlock* reached : depth_first_ext(next, seen)) {
+      if (any_of(*reached, touching)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Reductions> Reductions::find(Function& thread) {
+  const Argument& shared = *thread.getArg(ThreadFunction::shared);
+  std::optional<Reductions> found;
+  SmallVector<AtomicRMWInst*, 4> marked;
+  for (Instruction& instruction : instructions(thread)) {
+    if (orders(instruction, shared)) return std::nullopt;
+    auto* atomic = dyn_cast<AtomicRMWInst>(&instruction);
+    if (!atomic || !is_global(atomic->getPointerOperand(), shared)) continue;
+    if (!is_addition(*atomic) || is_touched_after(*atomic, shared)) return std::nullopt;
+    if (!found) found = Reductions(atomic->getType(), atomic->getOperation());
+    if (!found->is_one(*atomic)) return std::nullopt;
+    marked.push_back(atomic);
+  }
+  for (AtomicRMWInst* atomic : marked)
+    atomic->setMetadata(mark, MDNode::get(thread.getContext(), {}));
+  return found;
+}
+
+bool Reductions::is_one(const AtomicRMWInst& atomic) const {
+  return atomic.getType() == type_ && atomic.getOperation() == operation_;
+}
+
+void Reductions::reserve(BodyFrame& frame) {
+  tags_ = frame.layout.reserve(8 * places);
+  sums_ = frame.layout.reserve(type_->getPrimitiveSizeInBits() / 8 * places);
+}
+
+Value* Reductions::tag(IRBuilder<>& ir, Value* memory, Value* place) const {
+  Value* tags = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), memory, tags_);
+  return ir.CreateInBoundsGEP(ir.getInt64Ty(), tags, place);
+}
+
+Value* Reductions::sum(IRBuilder<>& ir, Value* memory, Value* place) const {
+  Value* sums = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), memory, sums_);
+  return ir.CreateInBoundsGEP(type_, sums, place);
+}
+
+void Reductions::put_out(IRBuilder<>& ir, Value* tag, Value* sum) const {
+  ir.CreateAtomicRMW(operation_, ir.CreateIntToPtr(tag, ir.getPtrTy()), sum, MaybeAlign(),
+                     AtomicOrdering::Monotonic);
+}
+
+void Reductions::collect(Function& body) const {
+  SmallVector<AtomicRMWInst*, 4> found;
+  for (Instruction& instruction : instructions(body)) {
+    auto* atomic = dyn_cast<AtomicRMWInst>(&instruction);
+    if (atomic && atomic->hasMetadata(mark)) found.push_back(atomic);
+  }
+  for (AtomicRMWInst* atomic : found)
+    collect(*atomic, body.getArg(1));
+}
+
+// As with shared atomics, the table's accesses are volatile: those of a loop over threads count as
+// independent of each other.
+void Reductions::collect(AtomicRMWInst& atomic, Value* memory) const {
+  IRBuilder<> ir(&atomic);
+  Value* value = atomic.getValOperand();
+  Value* address = ir.CreatePtrToInt(atomic.getPointerOperand(), ir.getInt64Ty());
+  const uint64_t bytes = type_->getPrimitiveSizeInBits() / 8;
+  Value* place = ir.CreateAnd(ir.CreateUDiv(address, ir.getInt64(bytes)), ir.getInt64(places - 1));
+  Value* tag_place = tag(ir, memory, place);
+  Value* sum_place = sum(ir, memory, place);
+  Value* tag = ir.CreateLoad(ir.getInt64Ty(), tag_place, true);
+  Value* before = ir.CreateLoad(type_, sum_place, true);
+  Instruction* other = nullptr;
+  Instruction* same = nullptr;
+  Value* is_same = ir.CreateICmpEQ(tag, address);
+  SplitBlockAndInsertIfThenElse(is_same, &atomic, &same, &other);
+  ir.SetInsertPoint(same);
+  Value* added =
+      operation_ == AtomicRMWInst::Add ? ir.CreateAdd(before, value) : ir.CreateFAdd(before, value);
+  ir.CreateStore(added, sum_place, true);
+  ir.SetInsertPoint(other);
+  ir.CreateStore(address, tag_place, true);
+  ir.CreateStore(value, sum_place, true);
+  Instruction* occupied =
+      SplitBlockAndInsertIfThen(ir.CreateICmpNE(tag, ir.getInt64(0)), other, false);
+  ir.SetInsertPoint(occupied);
+  put_out(ir, tag, before);
+  atomic.eraseFromParent();
+}
+
+void Reductions::begin(IRBuilder<>& ir, Value* memory) const {
+  Value* tags = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), memory, tags_);
+  ir.CreateMemSet(tags, ir.getInt8(0), 8 * places, Align(64));
+}
+
+void Reductions::end(IRBuilder<>& ir, Value* memory) const {
+  BasicBlock* before = ir.GetInsertBlock();
+  Function* function = before->getParent();
+  const auto make = [&](const char* name) {
+    return BasicBlock::Create(ir.getContext(), name, function);
+  };
+  BasicBlock* loop = make("reduction");
+  BasicBlock* used = make("reduction.used");
+  BasicBlock* next = make("reduction.next");
+  BasicBlock* done = make("reductions.done");
+  ir.CreateBr(loop);
+  ir.SetInsertPoint(loop);
+  PHINode* place = ir.CreatePHI(ir.getInt64Ty(), 2);
+  Value* address = ir.CreateLoad(ir.getInt64Ty(), tag(ir, memory, place));
+  ir.CreateCondBr(ir.CreateICmpNE(address, ir.getInt64(0)), used, next);
+  ir.SetInsertPoint(used);
+  put_out(ir, address, ir.CreateLoad(type_, sum(ir, memory, place)));
+  ir.CreateBr(next);
+  ir.SetInsertPoint(next);
+  Value* following = ir.CreateAdd(place, ir.getInt64(1));
+  place->addIncoming(ir.getInt64(0), before);
+  place->addIncoming(following, next);
+  ir.CreateCondBr(ir.CreateICmpULT(following, ir.getInt64(places)), loop, done);
+  ir.SetInsertPoint(done);
+}
+
+}  // namespace sluice::hostcuda::jit
