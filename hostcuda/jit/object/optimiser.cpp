@@ -65,12 +65,14 @@ void optimise(Module& module, TargetMachine& target) {
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
         passes.addPass(ThreadSwitchesPass());
-        passes.addPass(VectorDivisionsPass());
         passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(WholeVectorsPass());
+        passes.addPass(LoopSimplifyPass());
+        passes.addPass(VectorDivisionsPass());
+        passes.addPass(EarlyCSEPass());
       });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);

@@ -1,15 +1,16 @@
-// Integer divisions in loops over threads.
+// 32-bit divisions in loops.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace sluice::hostcuda::jit {
 
-// VectorDivisionsPass computes 32-bit quotients and remainders in innermost loops over threads by
-// doubles: no processor here divides vectors of integers, and LLVM would take them apart. A double
-// holds both operands, and its quotient, cut to an integer, is theirs: it is off by less than
-// 2^-21 / divisor, and quotients that are not whole lie at least 1 / divisor below the next whole
-// number. Divisions by constants are left alone, which LLVM makes multiplications.
+// VectorDivisionsPass computes 32-bit quotients and rests by doubles: processors have no vectors of
+// integer divisions, and LLVM would take the loop over threads apart. Where a loop does not change
+// the divisor, as in `t % width`, its reciprocal is computed once, before the outermost such loop,
+// and divisions become multiplications; other divisions become those of doubles in innermost loops
+// over threads. Divisions by constants are left alone, which LLVM makes multiplications. Quotients
+// and rests are the same to the last bit. Loops must have preheaders.
 class VectorDivisionsPass : public llvm::PassInfoMixin<VectorDivisionsPass> {
  public:
   static llvm::PreservedAnalyses run(llvm::Function& function,

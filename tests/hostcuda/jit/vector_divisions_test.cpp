@@ -104,7 +104,7 @@ std::string loop_with(const std::string& operation) {
 
 TEST(VectorDivisions, AreMadeOfDivisionsByAnythingButConstants) {
   for (const auto& [operation, is_changed] :
-       {std::pair{"sdiv i32 %value, %d", true}, std::pair{"urem i32 %value, %d", true},
+       {std::pair{"sdiv i32 %value, %d", true}, std::pair{"urem i32 %d, %value", true},
         std::pair{"udiv i32 %value, 10", false}, std::pair{"mul i32 %value, %d", false}}) {
     run_pass<jit::VectorDivisionsPass>(
         loop_with(operation), nullptr,
