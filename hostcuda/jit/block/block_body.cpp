@@ -140,25 +140,62 @@ Cut cut_with_lifted_points(ThreadFunction& thread, const KernelContext& context)
 
 // So that the threads of a row are counted in 31 bits.
 constexpr uint32_t most_merged_blocks = 1U << 20U;
-// What threads of a row keep from round to round of a lockstep loop stays in the first-level cache,
-// and what they access in a round is a stretch of memory long enough for the processor to fetch it
-// ahead.
+// What threads of a row keep from round to round of a lockstep loop, or share, stays in the
+// first-level cache, and what they access in a round is a stretch of memory long enough for the
+// processor to fetch it ahead.
 constexpr uint64_t most_kept_threads = 4096;
+constexpr uint64_t most_shared_bytes = 16384;
 
-// merge_blocks() says which neighbouring blocks run at once, of a kernel whose blocks may run in
-// any order among each other. Where threads meet, in lockstep loops alone, the blocks can be one
-// row of threads only: what they keep is then numbered by their place in the row.
-void merge_blocks(KernelRegions& regions, const RegionPlan& plan, Function& function,
-                  const Dim3& block) {
+// merge_rows() has neighbouring blocks run at once, of a kernel without shared memory whose blocks
+// may run in any order among each other. Where threads meet, in lockstep loops alone, the blocks
+// can be one row of threads only: what they keep is then numbered by their place in the row.
+void merge_rows(KernelRegions& regions, Cut& cut, Function& function, const Dim3& block) {
   const bool meets = !regions.points.empty();
   const bool is_row =
-      plan.structured && (meets || regions.branches.empty()) && regions.locals.empty() &&
+      cut.plan.structured && (meets || cut.plan.branches.empty()) && regions.locals.empty() &&
       all_of(regions.points, [](const SyncPoint& point) { return point.is_lockstep; });
   const auto kept = static_cast<uint32_t>(most_kept_threads / block.count());
-  if (is_row && (!meets || kept > 1) && number_threads_by_row(function, block))
-    regions.row_blocks = meets ? kept : 1;
-  if (!meets) regions.most_blocks = most_merged_blocks;
-  if (meets && regions.row_blocks != 0) regions.most_blocks = kept;
+  regions.one_row = is_row && (!meets || kept > 1) && number_threads_by_row(function, block);
+  if (regions.one_row) cut.uniformity = Uniformity(function, regions.points);  // of new sums
+  if (meets && regions.one_row) regions.kept_blocks = kept;
+  regions.most_blocks = meets ? regions.kept_blocks : most_merged_blocks;
+}
+
+// Whether the threads of neighbouring blocks with shared memory may go from one meeting to the next
+// together: where they meet in barriers and lockstep loops only, and nobody waits for another
+// block.
+bool may_meet_with_neighbours(const ThreadFunction& thread, const KernelRegions& regions) {
+  if (thread.shared_escapes || thread.shared_is_dynamic || !regions.locals.empty()) return false;
+  const bool has_gain = any_of(regions.points, [](const SyncPoint& point) {
+    return point.is_lockstep && point.result != nullptr;
+  });
+  return has_gain &&
+         all_of(regions.points,
+                [](const SyncPoint& point) {
+                  return point.is_lockstep || (point.code.operation == SyncOperation::barrier &&
+                                               !point.is_numbered && point.result == nullptr);
+                }) &&
+         none_of(instructions(*thread.function), [](const Instruction& instruction) {
+           const auto* atomic = dyn_cast<AtomicRMWInst>(&instruction);
+           if (atomic && atomic->use_empty() && !atomic->isVolatile()) return false;
+           return instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction);
+         });
+}
+
+// merge_neighbours() has such blocks run at once where their threads all take the same way: a
+// grid-stride loop then goes through memory in stretches of several blocks.
+void merge_neighbours(KernelRegions& regions, Cut& cut, const ThreadFunction& thread,
+                      const Dim3& block) {
+  const uint64_t shared = std::max<uint64_t>(thread.static_shared_bytes, 64);
+  const auto kept = static_cast<uint32_t>(
+      std::min(most_kept_threads / block.count(), most_shared_bytes / shared));
+  if (kept < 2 || !cut.plan.structured || !may_meet_with_neighbours(thread, regions)) return;
+  Uniformity uniformity(*thread.function, regions.points, true);
+  RegionPlan plan = plan_regions(*thread.function, regions.points, uniformity);
+  if (!plan.structured) return;
+  cut.plan = std::move(plan);
+  cut.uniformity = std::move(uniformity);
+  regions.most_blocks = regions.kept_blocks = kept;
 }
 
 }  // namespace
@@ -171,33 +208,37 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
     waits_for_blocks = insert_waits(*thread.function, context);
     insert_warp_meetings(*thread.function, context.block);
   }
-  auto [regions, plan, uniformity] = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
-                                         ? cut_with_lockstep(thread, context)
-                                         : cut_with_lifted_points(thread, context);
+  Cut cut = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
+                ? cut_with_lockstep(thread, context)
+                : cut_with_lifted_points(thread, context);
+  KernelRegions& regions = cut.regions;
   Function& function = *thread.function;
+  regions.locals = find_locals(function);
+  if (is_independent_of_blocks(function)) {
+    merge_rows(regions, cut, function, context.block);
+  } else if (!context.traced && !waits_for_blocks) {
+    merge_neighbours(regions, cut, thread, context.block);
+  }
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
     entries.push_back(point.after);
-  if (plan.structured) {
-    regions.branches = plan.branches;
-    regions.early_exits = plan.early_exits;
+  if (cut.plan.structured) {
+    regions.branches = cut.plan.branches;
+    regions.early_exits = cut.plan.early_exits;
     for (BasicBlock* block : regions.branches) {
       for (BasicBlock* edge : split_edges(block))
         entries.push_back(edge);
     }
   }
-  regions.locals = find_locals(function);
-  if (is_independent_of_blocks(function)) merge_blocks(regions, plan, function, context.block);
-  if (regions.row_blocks != 0) uniformity = Uniformity(function, regions.points);  // of new sums
-  regions.live = keep_live_values(function, entries, uniformity);
+  regions.live = keep_live_values(function, entries, cut.uniformity);
 
-  const bool may_put_off = plan.structured && !context.traced && !waits_for_blocks;
+  const bool may_put_off = cut.plan.structured && !context.traced && !waits_for_blocks;
   std::optional<Reductions> reductions = may_put_off ? Reductions::find(function) : std::nullopt;
-  BodyFrame frame(thread, context, std::max(regions.row_blocks, 1U));
-  layout = reserve_exchange(frame, regions.points, !plan.structured);
+  BodyFrame frame(thread, context, regions.kept_blocks);
+  layout = reserve_exchange(frame, regions.points, !cut.plan.structured);
   if (reductions) reductions->reserve(frame);
-  BlockBody body = plan.structured ? emit_structured(frame, regions, layout)
-                                   : emit_states(frame, regions, layout);
+  BlockBody body = cut.plan.structured ? emit_structured(frame, regions, layout)
+                                       : emit_states(frame, regions, layout);
   make_shared_atomics_plain(*body.function, *body.function->getArg(2));
   if (reductions) reductions->collect(*body.function);
   body.reductions = reductions;

@@ -22,6 +22,7 @@ struct BlockBody {
   uint64_t private_bytes = 0;          // of `memory`
   uint64_t bytes_below_shared = 0;     // that must precede `shared`
   uint32_t most_blocks = 1;            // neighbours in a row of the grid that it runs at once
+  uint64_t shared_bytes = 0;           // of their static shared memory
   bool waits_for_blocks = false;       // insert_waits()
   std::optional<Reductions> reductions = std::nullopt;  // that begin and end with a call
 };
@@ -32,7 +33,8 @@ struct KernelRegions {
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
   uint32_t most_blocks = 1;  // neighbours in a row of the grid that run at once
-  uint32_t row_blocks = 0;   // they are one row of threads, that keeps values of as many; 0: not
+  bool one_row = false;      // they are one row of threads
+  uint32_t kept_blocks = 1;  // the most of them whose threads keep values
   LiveValues live;
   std::vector<llvm::AllocaInst*> locals;
 };

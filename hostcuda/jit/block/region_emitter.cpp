@@ -31,7 +31,7 @@ RegionEmitter::RegionEmitter(BodyFrame& frame, const KernelRegions& regions, Exc
   ir.CreateMemSet(array, ir.getInt8(1), threads, Align(64));
   alive_count_ = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "alive");
   Value* count = ir.getInt32(static_cast<uint32_t>(frame.context.block.count()));
-  if (regions.row_blocks != 0) count = ir.CreateMul(count, frame.block_count());
+  if (regions.kept_blocks > 1) count = ir.CreateMul(count, frame.block_count());
   ir.CreateStore(count, alive_count_);
 }
 
@@ -95,8 +95,8 @@ RegionEnd RegionEmitter::emit(BasicBlock* entry, BasicBlock* start, const WarpLo
   const ThreadLoops loops =
       warp ? open_lane_loop(start, *warp)
            : open_thread_loops(start, frame_.context.block,
-                               regions_.most_blocks > 1 ? frame_.block_count() : nullptr,
-                               regions_.row_blocks);
+                               {regions_.most_blocks > 1 ? frame_.block_count() : nullptr,
+                                regions_.one_row, regions_.kept_blocks});
   frame_.map_arguments(map, loops);
 
   IRBuilder<> ir(loops.body);

@@ -73,7 +73,7 @@ class StructuredEmitter {
       by_warps_ ? emit_section(entry, start) : go_on(emitter_.emit(entry, start, nullptr));
     }
     return {frame_.function, frame_.layout.bytes(), emitter_.bytes_below_shared(),
-            regions_.most_blocks};
+            regions_.most_blocks, regions_.kept_blocks * frame_.shared_stride()};
   }
 
  private:

@@ -113,6 +113,7 @@ class AddressLowering {
       if (variable.getAddressSpace() == shared_space) {
         // The dynamic pool, an external array, follows the static variables.
         auto found = shared_offsets_.find(&variable);
+        shared_.is_dynamic |= found == shared_offsets_.end();
         const uint64_t offset =
             found == shared_offsets_.end() ? shared_.static_bytes : found->second;
         address = entry_.CreateConstInBoundsGEP1_64(entry_.getInt8Ty(), shared_argument(), offset);

@@ -13,6 +13,7 @@ inline constexpr const char* origin_function_name = "sluice.origin";
 struct SharedMemory {
   uint64_t static_bytes = 0;  // a multiple of 16
   bool escapes = false;       // a shared address was made generic
+  bool is_dynamic = false;    // the kernel names the dynamic pool
 };
 
 // lower_addresses() rewrites a thread function so that every pointer is a host pointer. An integer

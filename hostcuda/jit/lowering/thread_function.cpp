@@ -118,6 +118,7 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   if (!shared) return tl::unexpected(shared.error());
   result.static_shared_bytes = shared->static_bytes;
   result.shared_escapes = shared->escapes;
+  result.shared_is_dynamic = shared->is_dynamic;
   if (Status status = lower_intrinsics(*function, context, result.static_shared_bytes); !status) {
     return tl::unexpected(status.error());
   }

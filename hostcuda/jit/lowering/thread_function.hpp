@@ -42,6 +42,7 @@ struct ThreadFunction {
   llvm::Function* function = nullptr;
   uint64_t static_shared_bytes = 0;  // the dynamic pool starts here, 16-byte aligned
   bool shared_escapes = false;       // a generic address of shared memory was taken
+  bool shared_is_dynamic = false;    // the kernel names the dynamic pool
   std::vector<bool> parameter_by_value;
 };
 

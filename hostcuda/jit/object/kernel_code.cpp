@@ -1,5 +1,7 @@
 #include "hostcuda/jit/object/kernel_code.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -81,7 +83,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   code.symbol = fmt::format("{}.block.{}x{}x{}", context.kernel, context.block.x, context.block.y,
                             context.block.z);
   emit_block_function(body, shared_offset, code.symbol);
-  code.scratch_bytes = shared_offset + thread->static_shared_bytes;
+  code.scratch_bytes = shared_offset + std::max(thread->static_shared_bytes, body.shared_bytes);
   code.waits_for_blocks = body.waits_for_blocks;
   drop_thread_function(*module, thread->function);
   if (Status status = verify(*module, "region splitting"); !status) {

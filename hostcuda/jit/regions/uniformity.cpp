@@ -15,8 +15,10 @@ namespace {
 
 using namespace llvm;
 
-bool is_divergent_argument(const Argument& argument) {
+bool is_divergent_argument(const Argument& argument, bool across_blocks) {
   const unsigned number = argument.getArgNo();
+  if (across_blocks && (number == ThreadFunction::ctaid || number == ThreadFunction::shared))
+    return true;
   return number >= ThreadFunction::tid && number < ThreadFunction::first_parameter;
 }
 
@@ -29,7 +31,8 @@ bool is_divergent_load(const LoadInst& load) {
 // of loops in different rounds.
 class Propagation {
  public:
-  Propagation(Function& function, const std::vector<SyncPoint>& points) : points_(points) {
+  Propagation(Function& function, const std::vector<SyncPoint>& points, bool across_blocks)
+      : points_(points) {
     post_dominators_.recalculate(function);
     cycles_.compute(function);
     for (const SyncPoint& point : points)
@@ -40,7 +43,7 @@ class Propagation {
     for (const Cycle* cycle : cycles_.toplevel_cycles())
       give_up_irreducible(*cycle);
     for (Argument& argument : function.args()) {
-      if (is_divergent_argument(argument)) spread(argument);
+      if (is_divergent_argument(argument, across_blocks)) spread(argument);
     }
     for (Instruction& instruction : instructions(function)) {
       if (is_source(instruction)) mark(instruction);
@@ -226,8 +229,9 @@ class Propagation {
 
 }  // namespace
 
-Uniformity::Uniformity(Function& function, const std::vector<SyncPoint>& points) {
-  Propagation propagation(function, points);
+Uniformity::Uniformity(Function& function, const std::vector<SyncPoint>& points,
+                       bool across_blocks) {
+  Propagation propagation(function, points, across_blocks);
   divergent_ = propagation.take_values();
   divergent_branches_ = propagation.take_branches();
 }

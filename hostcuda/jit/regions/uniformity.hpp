@@ -24,7 +24,10 @@ namespace sluice::hostcuda::jit {
 // next cut: what loops around that count is divergent too.
 class Uniformity {
  public:
-  Uniformity(llvm::Function& function, const std::vector<SyncPoint>& points);
+  // With `across_blocks` it is what the threads of neighbouring blocks share, which have their own
+  // ctaid.x and their own shared memory.
+  Uniformity(llvm::Function& function, const std::vector<SyncPoint>& points,
+             bool across_blocks = false);
 
   // is_uniform() says that every thread that computes the value, and every thread that uses it,
   // has the same one.

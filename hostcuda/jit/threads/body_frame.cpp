@@ -89,6 +89,11 @@ void BodyFrame::map_arguments(ValueToValueMapTy& map, const ThreadLoops& loops) 
     // Block indices of a launch don't wrap.
     map[thread.function->getArg(ThreadFunction::ctaid)] =
         ir.CreateAdd(arguments_[ThreadFunction::ctaid], loops.block, "ctaid.x", true, true);
+    if (kept_blocks == 1) return;
+    Value* offset = ir.CreateMul(ir.CreateZExt(loops.block, ir.getInt64Ty()),
+                                 ir.getInt64(shared_stride()), "", true, true);
+    map[thread.function->getArg(ThreadFunction::shared)] =
+        ir.CreateInBoundsGEP(ir.getInt8Ty(), arguments_[ThreadFunction::shared], offset);
   }
 }
 

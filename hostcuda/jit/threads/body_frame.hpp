@@ -36,7 +36,8 @@ class PrivateMemory {
 // that runs one block, or `count` blocks that are neighbours in x where the body merges rows. Its
 // entry block reads the launch.
 struct BodyFrame {
-  // What threads keep between regions has room for `kept_blocks` neighbouring blocks.
+  // What threads keep between regions has room for `kept_blocks` neighbouring blocks, each with
+  // shared memory of its own.
   BodyFrame(const ThreadFunction& thread, const KernelContext& context, uint32_t kept_blocks);
 
   // map_arguments() makes the thread function's arguments stand for this block's values and for
@@ -50,6 +51,8 @@ struct BodyFrame {
   llvm::Value* block_count() const { return function->getArg(7); }
   // kept_threads() is how many threads' values are kept.
   uint64_t kept_threads() const { return context.block.count() * kept_blocks; }
+  // shared_stride() is how far the shared memories of neighbouring blocks lie apart, in bytes.
+  uint64_t shared_stride() const { return (thread.static_shared_bytes + 63) / 64 * 64; }
   llvm::LLVMContext& llvm_context() const { return function->getContext(); }
 
   const KernelContext& context;

@@ -1,6 +1,5 @@
 #include "hostcuda/jit/threads/thread_loops.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -136,8 +135,7 @@ class LoopNest {
 
 }  // namespace
 
-ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* block_count,
-                              uint32_t row_blocks) {
+ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, const MergedBlocks& merged) {
   LoopNest nest(before);
   IRBuilder<>& ir = nest.ir();
   ThreadLoops loops;
@@ -145,14 +143,18 @@ ThreadLoops open_thread_loops(BasicBlock* before, const Dim3& block, Value* bloc
   loops.tid[2] = nest.enter(ir.getInt32(block.z), "z");
   loops.tid[1] = nest.enter(ir.getInt32(block.y), "y");
   Value* threads = ir.getInt32(block.x);
-  if (row_blocks != 0) {
-    threads = ir.CreateMul(block_count, threads, "row", true, true);
-  } else if (block_count) {
-    loops.block = nest.enter(block_count, "block");
+  if (merged.one_row) {
+    threads = ir.CreateMul(merged.count, threads, "row", true, true);
+  } else if (merged.count) {
+    loops.block = nest.enter(merged.count, "block");
   }
   loops.tid[0] = nest.enter(threads, "x");
-  loops.linear =
-      nest.linear_thread(loops.tid, {block.x * std::max(row_blocks, 1U), block.y, block.z});
+  loops.linear = nest.linear_thread(loops.tid, {block.x * merged.kept, block.y, block.z});
+  if (loops.block && merged.kept > 1) {
+    Value* before_block = ir.CreateMul(ir.CreateZExt(loops.block, ir.getInt64Ty()),
+                                       ir.getInt64(block.x), "", true, true);
+    loops.linear = ir.CreateAdd(loops.linear, before_block, "", true, true);
+  }
   nest.close(loops, inner_loop_id(ir.getContext(), loops.access_group));
   return loops;
 }

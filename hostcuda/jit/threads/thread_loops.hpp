@@ -23,15 +23,20 @@ struct ThreadLoops {
   llvm::MDNode* access_group = nullptr;
 };
 
-// open_thread_loops() makes the nest after `before`, which gets its terminator. With
-// `block_count` (i32, at least 1) it runs that many neighbouring blocks as one, their loop around
-// the one over x: a row of threads then goes through memory in one sweep. The loops say that
+// MergedBlocks are neighbouring blocks that run as one, their loop around the one over x: a row of
+// threads then goes through memory in one sweep. As `one_row` they have a single loop over x, in
+// which tid[0] counts on from block to block (row_threads.hpp).
+struct MergedBlocks {
+  llvm::Value* count = nullptr;  // i32, at least 1; null for one block
+  bool one_row = false;
+  uint32_t kept = 1;  // the most of them: `linear` numbers the threads of as many
+};
+
+// open_thread_loops() makes the nest after `before`, which gets its terminator. The loops say that
 // the accesses in `access_group` of different threads are independent: between two barriers CUDA
-// orders no thread's plain access before another's. With `row_blocks`, the most of those blocks
-// whose values are kept, they have a single loop over x, in which tid[0] counts on from block to
-// block (row_threads.hpp); `linear` then has ntid.x of a row of as many blocks.
+// orders no thread's plain access before another's.
 ThreadLoops open_thread_loops(llvm::BasicBlock* before, const Dim3& block,
-                              llvm::Value* block_count = nullptr, uint32_t row_blocks = 0);
+                              const MergedBlocks& merged = {});
 
 // WarpLoops is a nest z/y/warp of loops over the warps of a block of which each row is whole warps.
 // What runs for one warp starts in `body` (to be filled) and ends with a branch to `latch`; `done`

@@ -57,19 +57,38 @@ TEST_P(JitLockstep, KeepsMoreSumsThanThereAreRegisters) {
 }
 
 TEST_P(JitLockstep, LetsThreadsLeaveAtDifferentTimes) {
-  for (const int count : {0, 1, 77, 1000, 1001}) {
-    const uint32_t blocks = 3;
-    const std::vector<float> in = numbers(count + 1);
-    std::vector<float> sums(blocks * block, 1.0f);
-    for (int i = 0; i < count; ++i)
-      sums[i % sums.size()] += in[i];
-    std::vector<float> expected(sums.size());
-    for (uint32_t i = 0; i < sums.size(); ++i)
-      expected[i] = sums[i / block * block + (i % block + 1) % block];
-    std::vector<float> out(sums.size(), -1.0f);
-    kernels.run("strided", {blocks}, {block}, 0, in.data(), out.data(), count);
-    EXPECT_EQ(out, expected) << count << " numbers";
+  // Blocks that go round together, in groups of up to 16, and what is left of them.
+  for (const uint32_t blocks : {3U, 37U}) {
+    for (const int count : {0, 1, 77, 1000, 30001}) {
+      const std::vector<float> in = numbers(count + 1);
+      std::vector<float> sums(blocks * block, 1.0f);
+      for (int i = 0; i < count; ++i)
+        sums[i % sums.size()] += in[i];
+      std::vector<float> expected(sums.size());
+      for (uint32_t i = 0; i < sums.size(); ++i)
+        expected[i] = sums[i / block * block + (i % block + 1) % block];
+      std::vector<float> out(sums.size(), -1.0f);
+      kernels.run("strided", {blocks}, {block}, 0, in.data(), out.data(), count);
+      EXPECT_EQ(out, expected) << blocks << " blocks, " << count << " numbers";
+    }
   }
+}
+
+TEST_P(JitLockstep, GoesRoundAsOftenAsEachBlockAsks) {
+  const int blocks = 21;
+  const int width = 5 * static_cast<int>(block);
+  const std::vector<float> in = numbers(static_cast<size_t>(blocks) * width);
+  std::vector<float> expected(blocks, 0.0f);
+  for (int b = 0; b < blocks; ++b) {
+    std::vector<float> pool(block, 0.0f);
+    for (int i = 0; i < width - b; ++i)
+      pool[i % block] += in[b * width + i];
+    for (const float value : pool)
+      expected[b] += value;
+  }
+  std::vector<float> out(blocks, -1.0f);
+  kernels.run("block_parts", {blocks}, {block}, 0, in.data(), out.data(), width);
+  EXPECT_EQ(out, expected);
 }
 
 TEST_P(JitLockstep, RunsLoopsUnderConditions) {
