@@ -95,6 +95,30 @@ TEST(DeviceSettings, ThatAreNoneAreSaidAndLeftOut) {
   EXPECT_NE(set.errors.find("SLUICE_CPU_COMPUTE: 'sm_89'"), std::string::npos) << set.errors;
 }
 
+Outcome stencil_at_level(const std::string& level) {
+  return run({build_path("bin/sluice"), "run", "--device", "cpu", "--off", "--",
+              build_path("samples/stencil"), "--size", "128", "--iterations", "4"},
+             {{"SLUICE_CPU", level}});
+}
+
+std::string checksum(const Outcome& outcome) {
+  const size_t at = outcome.output.find("checksum=");
+  return at == std::string::npos ? outcome.errors : outcome.output.substr(at, 25);
+}
+
+TEST(DeviceSettings, LevelsOfTheProcessorGiveTheSameAnswers) {
+  const std::string wanted = checksum(stencil_at_level(""));
+  EXPECT_EQ(wanted.find("checksum="), 0u) << wanted;
+  for (const char* level : {"x86-64", "x86-64-v2", "x86-64-v3"})
+    EXPECT_EQ(checksum(stencil_at_level(level)), wanted) << level;
+}
+
+TEST(DeviceSettings, ALevelThatIsNoneIsSaidAndLeftOut) {
+  const Outcome set = stencil_at_level("pentium");
+  EXPECT_EQ(checksum(set), checksum(stencil_at_level("")));
+  EXPECT_NE(set.errors.find("SLUICE_CPU: 'pentium'"), std::string::npos) << set.errors;
+}
+
 // Shape is the stride of the inner loop, how many strides there are to do, and the rounds.
 struct Shape {
   int stride, rows, rounds;
