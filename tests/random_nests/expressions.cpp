@@ -199,4 +199,11 @@ Condition Expressions::condition(bool uniform) {
   return condition;
 }
 
+Condition Expressions::condition_of_warp() {
+  const auto warps = int64_t(nest_.block.count() + 31) / 32;
+  return {dice_.one_of({Comparison::less, Comparison::equal, Comparison::greater}),
+          combine(Op::shift_right, leaf(Op::thread), constant(5)).expression,
+          constant(dice_.between(0, warps - 1)).expression};
+}
+
 }  // namespace sluice::nests

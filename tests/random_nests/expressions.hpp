@@ -49,6 +49,8 @@ class Expressions {
   // element() is an element of a buffer: often one next to the neighbouring thread's.
   Value element(bool uniform);
   Condition condition(bool uniform);
+  // One that holds for whole warps.
+  Condition condition_of_warp();
 
   int64_t all_threads() const { return int64_t(nest_.grid.count() * nest_.block.count()); }
 

@@ -4,6 +4,7 @@
 
 #include "expressions.hpp"
 #include "loop_bounds.hpp"
+#include "place.hpp"
 #include "work.hpp"
 
 namespace sluice::nests {
@@ -22,6 +23,7 @@ class Generator {
         assigned_(uint32_t(dice_.between(1, 3))),
         work_(expressions_, dice_, assigned_) {
     nest_.seed = seed;
+    exchanges_ = seed >= exchanging_seeds;
     choose_shape();
     returns_ = dice_.chance(50);
     deepest_ = unsigned(dice_.between(1, 4));
@@ -32,6 +34,7 @@ class Generator {
   Nest run() {
     Place place;
     place.meets = true;
+    place.warp_meets = exchanges_ && !returns_ && nest_.warp_mask != 0;
     while (loops_ == 0) {
       Statements more = statements(place);
       nest_.body.insert(nest_.body.end(), more.begin(), more.end());
@@ -43,17 +46,6 @@ class Generator {
   }
 
  private:
-  // Place is where a statement stands.
-  struct Place {
-    unsigned depth = 0;     // loops around it
-    unsigned nested = 0;    // statements around it
-    int64_t visits = 1;     // of one thread, at most about
-    bool meets = false;     // all threads that have not ended come here together
-    bool all_there = true;  // and none has ended
-    bool in_loop = false;
-    bool loop_meets = false;  // the loop around it may not be left by some threads alone
-  };
-
   void choose_shape() {
     const uint32_t x =
         dice_.one_of({1u,  2u,  3u,  7u,   8u,   9u,   16u,  31u,  32u,  33u,   48u,
@@ -99,9 +91,10 @@ class Generator {
     if (may_loop && kind < (place.depth == 0 ? 60 : 45)) return loop(place);
     if (kind < 55 && place.nested < 6) return branch(place);
     // Where all must come to a round's end together, they jump together.
-    const bool may_jump = place.in_loop && (place.meets || !place.loop_meets);
-    if (kind < 61 && may_jump) return jump(place);
+    if (kind < 61 && place.may_jump()) return jump(place);
     if (kind < 66 && returns_ && place.nested > 0) return leave();
+    if (kind < 77 && place.warp_meets && (!place.meets || dice_.chance(60)))
+      return meeting_of_warp(place);
     if (kind < 77 && place.meets) return meeting(place);
     return work_.any();
   }
@@ -109,10 +102,14 @@ class Generator {
   Statement branch(const Place& place) {
     Statement statement;
     statement.kind = Kind::branch;
-    const bool uniform = place.meets && dice_.chance(30);
+    const bool uniform = place.together() && dice_.chance(30);
     statement.condition = expressions_.condition(uniform);
     Place arm = inside(place);
     arm.meets = place.meets && uniform;
+    // Whole warps, or single lanes.
+    const bool by_warps = place.warp_meets && dice_.chance(40);
+    if (by_warps && !uniform) statement.condition = expressions_.condition_of_warp();
+    arm.warp_meets = by_warps || (place.warp_meets && uniform);
     statement.first = statements(arm);
     if (dice_.chance(35)) statement.second = statements(arm);
     return statement;
@@ -122,7 +119,7 @@ class Generator {
   Statement jump(const Place& place) {
     Statement statement;
     statement.kind = dice_.chance(50) ? Kind::leave_loop : Kind::next_round;
-    statement.condition = expressions_.condition(place.loop_meets);
+    statement.condition = expressions_.condition(place.loop_meets || place.loop_warp_meets);
     return statement;
   }
 
@@ -150,17 +147,13 @@ class Generator {
       expressions_.scope().push_back(
           {statement.variable, 0, int64_t(nest_.block.count()), true, false});
     } else if (kind < 9 && !returns_ && place.all_there && nest_.warp_mask != 0) {
-      statement.kind = Kind::warp;
-      statement.operation = WarpOperation(dice_.between(0, 7));
-      statement.left = expressions_.any(false).expression;
-      statement.variable = nest_.variables++;
-      statement.distance = dice_.between(0, 31);
-      expressions_.scope().push_back({statement.variable});
+      return of_warp();
     } else {
       statement.kind = Kind::split;
       statement.condition = expressions_.condition(false);
       Place arm = inside(place);
-      arm.meets = arm.in_loop = false;  // a thread that jumped out would miss the barrier
+      // A thread that jumped out would miss the barrier.
+      arm.meets = arm.warp_meets = arm.in_loop = false;
       arm.depth = deepest_;
       const bool returns = std::exchange(returns_, false);
       statement.first = statements(arm);
@@ -170,10 +163,33 @@ class Generator {
     return statement;
   }
 
+  Statement of_warp() {
+    Statement statement;
+    statement.kind = Kind::warp;
+    statement.operation = WarpOperation(dice_.between(0, 7));
+    statement.left = expressions_.any(false).expression;
+    statement.variable = nest_.variables++;
+    statement.distance = dice_.between(0, 31);
+    expressions_.scope().push_back({statement.variable});
+    return statement;
+  }
+
+  Statement meeting_of_warp(const Place& place) {
+    if (place.nested >= 6 || dice_.chance(50)) return of_warp();
+    Statement statement;
+    statement.kind = Kind::part;
+    statement.condition = expressions_.condition(false);
+    Place arm = inside(place);
+    arm.meets = arm.in_loop = false;
+    statement.first = statements(arm);
+    statement.second = statements(arm);
+    return statement;
+  }
+
   Statement loop(const Place& place) {
     ++loops_;
     const int64_t most = rounds_left(place);
-    const bool uniform = place.meets && dice_.chance(50);
+    const bool uniform = place.together() && dice_.chance(50);
     const bool strides = dice_.chance(sweeps_ > 0 ? 80 : 50);
     Bounds bounds = strides ? strided(nest_, expressions_, dice_, place.depth > 0)
                             : counted(expressions_, dice_, uniform, most);
@@ -189,12 +205,13 @@ class Generator {
     statement.form = dice_.one_of({Statement::Form::top_tested, Statement::Form::guarded,
                                    Statement::Form::guarded, Statement::Form::at_least_once});
     const bool meets =
-        place.meets && bounds.start.uniform && bounds.bound.uniform && bounds.step.uniform;
+        place.together() && bounds.start.uniform && bounds.bound.uniform && bounds.step.uniform;
     Place body = inside(place);
     ++body.depth;
     body.visits *= bounds.rounds();
     body.in_loop = true;
-    body.meets = body.loop_meets = meets;
+    body.meets = body.loop_meets = place.meets && meets;
+    body.warp_meets = body.loop_warp_meets = place.warp_meets && meets;
     const Variable known = bounds.counter(statement, meets);
     statement.by_pointer = known.low >= 0 && known.high < elements && dice_.chance(40);
     const size_t scope = expressions_.scope().size();
@@ -259,22 +276,12 @@ class Generator {
     return statement;
   }
 
-  // Whether some threads may not come to the end of a round and still go on with the next.
-  static bool jumps_past(const Statements& statements) {
-    for (const Statement& statement : statements) {
-      if (statement.kind == Kind::next_round) return true;
-      if (statement.kind == Kind::branch || statement.kind == Kind::split) {
-        if (jumps_past(statement.first) || jumps_past(statement.second)) return true;
-      }
-    }
-    return false;
-  }
-
   Nest nest_;
   Dice dice_;
   Expressions expressions_;
   const uint32_t assigned_;
   Work work_;
+  bool exchanges_ = false;  // warps meet under branches too
   unsigned deepest_ = 1;
   unsigned loops_ = 0;
   unsigned sweeps_ = 0;  // loops to come of last_sweep()

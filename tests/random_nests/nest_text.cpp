@@ -1,8 +1,7 @@
 #include "nest_text.hpp"
 
-#include <algorithm>
-
 #include "expression_text.hpp"
+#include "warp_text.hpp"
 
 namespace sluice::nests {
 namespace {
@@ -219,7 +218,11 @@ class Writer {
 
   void write_meeting(const Statement& statement) {
     if (statement.kind == Kind::barrier) return out_.line("bar.sync 0");
-    if (statement.kind == Kind::warp) return write_warp(statement);
+    if (statement.kind == Kind::part) return write_parting(statement);
+    if (statement.kind == Kind::warp) {
+      return masks_.empty() ? write_of_warp(out_, nest_, statement)
+                            : write_of_some(out_, statement, mask());
+    }
     if (statement.kind == Kind::count_votes) {
       const std::string vote = out_.test(statement.condition);
       return out_.line("bar.red.popc.u32 {}, 0, {}", ExpressionText::variable(statement.variable),
@@ -236,49 +239,33 @@ class Writer {
     out_.line("bar.sync 0");
   }
 
-  void write_warp(const Statement& statement) {
-    const std::string result = ExpressionText::variable(statement.variable);
-    const std::string value = out_.operand(*statement.left);
-    const auto shuffle = [&](const char* way, int64_t lane, int clamp) {
-      const std::string register_value = out_.word();
-      out_.line("mov.u32 {}, {}", register_value, value);
-      out_.line("shfl.sync.{}.b32 {}, {}, {}, {}, {}", way, result, register_value, lane, clamp,
-                nest_.warp_mask);
-    };
-    const auto vote = [&](const char* way, bool gives_predicate) {
-      const std::string holds = out_.predicate(), all = out_.predicate();
-      out_.line("setp.gt.s32 {}, {}, 3", holds, value);
-      out_.line("vote.sync.{} {}, {}, {}", way, gives_predicate ? all : result, holds,
-                nest_.warp_mask);
-      if (gives_predicate) out_.line("selp.b32 {}, 1, 0, {}", result, all);
-    };
-    // Lanes beyond the last have nothing to read.
-    const int64_t lanes = std::min<int64_t>(32, int64_t(nest_.block.count()));
-    const int last = int(lanes) - 1;
-    switch (statement.operation) {
-      case WarpOperation::shuffle_up:
-        return shuffle("up", statement.distance, 0);
-      case WarpOperation::shuffle_down:
-        return shuffle("down", statement.distance, last);
-      case WarpOperation::shuffle_butterfly:
-        return shuffle("bfly", statement.distance, last);
-      case WarpOperation::shuffle_index:
-        return shuffle("idx", statement.distance % lanes, 31);
-      case WarpOperation::ballot:
-        return vote("ballot.b32", false);
-      case WarpOperation::any:
-        return vote("any.pred", true);
-      case WarpOperation::all:
-        return vote("all.pred", true);
-      case WarpOperation::sum:
-        return out_.line("redux.sync.add.u32 {}, {}, {}", result, value, nest_.warp_mask);
-    }
+  std::string mask() const {
+    return masks_.empty() ? std::to_string(nest_.warp_mask) : masks_.back();
+  }
+
+  // Lanes of a warp part, and those of each arm know each other.
+  void write_parting(const Statement& statement) {
+    const std::string all = mask(), ones = out_.word(), others = out_.word();
+    const std::string condition = out_.test(statement.condition);
+    out_.line("vote.sync.ballot.b32 {}, {}, {}", ones, condition, all);
+    out_.line("xor.b32 {}, {}, {}", others, ones, all);
+    const std::string otherwise = out_.fresh_label(), end = out_.fresh_label();
+    out_.line("@!{} bra {}", condition, otherwise);
+    masks_.push_back(ones);
+    write(statement.first);
+    out_.line("bra {}", end);
+    out_.label(otherwise);
+    masks_.back() = others;
+    write(statement.second);
+    masks_.pop_back();
+    out_.label(end);
   }
 
   const Nest& nest_;
   ExpressionText out_;
   std::vector<Loop> loops_;
-  std::string sum_, real_sum_;  // registers
+  std::vector<std::string> masks_;  // registers with the lanes of a warp's arm, the innermost last
+  std::string sum_, real_sum_;      // registers
 };
 
 }  // namespace

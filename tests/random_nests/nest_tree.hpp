@@ -97,8 +97,9 @@ struct Statement {
     barrier,
     exchange,     // sum += what the thread `distance` further on has as left, through shared memory
     count_votes,  // variable = how many threads' condition holds
-    warp,         // variable = what the lanes of a warp make of left
+    warp,         // variable = what lanes of a warp make of left: all, or those of an arm
     split,        // a branch with a barrier at the end of both arms
+    part,         // a branch in whose arms the lanes of each warp that took it know each other
   };
   Kind kind = Kind::add;
   uint32_t variable = 0;
