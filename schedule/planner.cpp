@@ -6,6 +6,7 @@
 #include "base/divide_up.hpp"
 #include "schedule/buffer_set.hpp"
 #include "schedule/order.hpp"
+#include "schedule/small_launches.hpp"
 #include "schedule/time_tiles.hpp"
 
 namespace sluice::schedule {
@@ -120,8 +121,15 @@ Plan Planner::plan(std::span<const Launch> launches) {
     Machine machine = machine_;
     // Launches that are swept together then only take the caches from each other.
     if (computes(launches)) machine.cache_bytes = 0;
-    plan.tiles = find_time_tiles(plan, launches, machine);
+    const std::vector<uint32_t> order = small_first(plan);
+    std::vector<Launch> ordered;
+    ordered.reserve(order.size());
+    for (const uint32_t launch : order)
+      ordered.push_back(launches[launch]);
+    put_in_order(plan, order);
+    plan.tiles = find_time_tiles(plan, ordered, machine);
     order_by_tiles(plan);
+    put_back(plan, order);
   }
   return plan;
 }

@@ -38,6 +38,7 @@ class TileFinder {
       tile_.end = first + 1;
       while (tile_.end < launches && take(tile_.end))
         ++tile_.end;
+      if (tile_.end < launches) part_from_small(tile_.end);
       tile_.slack =
           parts_ > 1 ? 0 : static_cast<uint32_t>(divide_up(machine_.workers, tile_.end - first));
       tiles.push_back(tile_);
@@ -71,6 +72,19 @@ class TileFinder {
     lags_[launch] = own_lag;
     longest_ = lag;
     return true;
+  }
+
+  // part_from_small() ends the tile behind the launches of one task that it begins with, where the
+  // launch that it could not take waits for them: that may then share a tile with the others.
+  void part_from_small(uint32_t launch) {
+    uint32_t end = tile_.first;
+    while (end < tile_.end && task_count(plan_.launches[end]) == 1)
+      ++end;
+    const auto is_small = [&](const Dependence& dependence) {
+      return dependence.master >= tile_.first && dependence.master < end;
+    };
+    if (std::ranges::any_of(plan_.dependences_of(plan_.launches[launch]), is_small))
+      tile_.end = end;
   }
 
   bool takes_parts(uint32_t launch) {
