@@ -1,6 +1,8 @@
 // The runtime's one lock, and what happens where something throws under it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -19,7 +21,16 @@ class Gate {
   // called under the lock and throws nothing.
   void on_failure(std::function<void()> let_go) { let_go_ = std::move(let_go); }
 
-  Lock lock() { return lock_briefly_held(mutex_); }
+  Lock lock() {
+    Lock held(mutex_, std::try_to_lock);
+    if (held.owns_lock()) return held;
+    ++waiting_;
+    lock_briefly_held(held);
+    --waiting_;
+    return held;
+  }
+  // is_wanted() is whether other threads wait for the lock now.
+  bool is_wanted() const { return waiting_ != 0; }
   // enter() calls `call(lock)` under the lock; nothing is thrown out of it into the program.
   template <class Call>
   void enter(Call&& call) noexcept {
@@ -47,6 +58,7 @@ class Gate {
 
  private:
   std::mutex mutex_;
+  std::atomic<uint32_t> waiting_{0};
   std::function<void()> let_go_;
   bool is_finished_ = false;
   bool has_failed_ = false;

@@ -109,7 +109,7 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   launch.kernel.function->kernel->pay.followed(call.grid.count() * call.block.count());
   work.last_kernel = launch.kernel.function->kernel;
   work.last_search = search;
-  const Waiting waiting{work.finding, policy, device};
+  const Waiting waiting{work.finding, policy, device, gate};
   if (waiting.for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
     follower.tracker().wait();
     if (search->is_followed) return search->found;

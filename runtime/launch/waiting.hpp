@@ -7,6 +7,7 @@
 
 #include "runtime/background.hpp"
 #include "runtime/device.hpp"
+#include "runtime/gate.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
@@ -14,7 +15,8 @@ namespace sluice::runtime {
 // Waiting is that of the program's threads. What it costs is counted in the time that the work has
 // a processor: where others have it, the program itself takes so much longer. While the device is
 // busy with what the program has launched it costs little; while it is not, a launch is better
-// given to it.
+// given to it. Where the device's thread waits for the gate, with the end of a window for instance,
+// its stream does nothing before this thread has left it.
 struct Waiting {
   static constexpr int64_t look_again = 1'000'000;  // nanoseconds
   static constexpr int64_t most_idle = 1'000'000;   // of one launch, with an idle device
@@ -24,6 +26,7 @@ struct Waiting {
   Background& background;
   Policy& policy;
   Device& device;
+  const Gate& gate;
 
   // for_end_of() waits for work in the background as long as the policy allows it now, for a launch
   // of this stream. It is whether the work has ended.
@@ -39,7 +42,7 @@ struct Waiting {
     }
     int64_t idle = most_idle;
     while (!background.is_long()) {
-      const bool is_busy = device.is_busy(stream);
+      const bool is_busy = device.is_busy(stream) && !gate.is_wanted();
       const int64_t patience = std::min(policy.patience(), is_busy ? look_again : idle);
       if (patience <= 0) return false;
       const int64_t began = policy.now();

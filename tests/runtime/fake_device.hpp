@@ -91,6 +91,11 @@ class FakeDevice final : public Device {
     changed_.wait(lock, [&] { return work_.empty() && !busy_; });
   }
 
+  bool is_busy(void* /*stream*/) override {
+    const std::lock_guard lock(mutex_);
+    return !work_.empty() || busy_;
+  }
+
   // events() are the calls so far: "launch NAME", "window STREAM", "refused NAME"; and events of
   // the program: "reached EVENT".
   std::vector<std::string> events() {

@@ -77,6 +77,25 @@ TEST_F(InBackground, CodeMayBeUnloadedBeforeItIsAnalysed) {
   runtime->finish();
 }
 
+// The device's thread, which has run a window, waits for the program's to say so: the device looks
+// busy, and never ends what it does.
+TEST_F(InBackground, NobodyWaitsForADeviceThatWaitsForHim) {
+  testing::PingPong late{10};
+  kernels["step"].footprint = [answer = may_answer.get_future().share(),
+                               grid = late.grid()](const analysis::LaunchShape& shape) {
+    if (shape.grid == grid) answer.wait();
+    return testing::step_footprint(shape);
+  };
+  start({.policy = Policy::Config{.to_start = int64_t{1} << 60U, .alone = UINT32_MAX},
+         .waits_for_analysis = false});
+  program.allocate_in(*runtime);
+  late.allocate_in(*runtime);
+  launch_until_tasks();
+  ASSERT_EQ(late.launch(*runtime, kernels["step"], 0), 0);
+  may_answer.set_value();
+  synchronise();
+}
+
 // Whether a search ends before it is given up or after, the tracker hears the same.
 TEST_F(InBackground, WhatIsFoundDoesNotDependOnWhoWaitsForIt) {
   start_impatient();
