@@ -153,9 +153,14 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
   const auto answer = [this, kernel = function.kernel, image = function.image, shape, is_watched] {
     const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
     const int64_t began = clock_();
-    analysis::Footprint footprint = kernel->model->footprint(shape);
-    return TimedFootprint{std::move(footprint), clock_() - began, kernel->model->dearest()};
+    TimedFootprint timed{kernel->model->footprint(shape)};
+    timed.nanoseconds = clock_() - began;
+    timed.dearest = kernel->model->dearest();
+    kernel->analysis_time += timed.nanoseconds;
+    --kernel->in_analysis;
+    return timed;
   };
+  ++function.kernel->in_analysis;
   function.kernel->asked.emplace(shape,
                                  at_once ? Background(true).run(answer) : background_.run(answer));
 }

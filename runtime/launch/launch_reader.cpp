@@ -117,8 +117,16 @@ const CachedFootprint* LaunchReader::footprint_of(const Function& function, void
 std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& function, void* stream) {
   Kernel& kernel = *function.kernel;
   if (!kernel.asked.contains(shape_)) {
+    // Charged here: of shapes that are new at each launch nobody asks for the answers.
+    if (policy_.compares() && kernel.footprints.size() + kernel.asked.size() > usual_shapes)
+      kernel.pay.charge(kernel.analysis_time.exchange(0));
     if (!policy_.may_follow(kernel.pay)) {
       later(kernel.pay.why_not);
+      return std::nullopt;
+    }
+    // Nor would answers come in time if all of them were asked for.
+    if (kernel.asked.size() >= usual_shapes && kernel.in_analysis != 0) {
+      later(being_analysed);
       return std::nullopt;
     }
     // Where the last answer came at once, to ask another thread takes longer.
@@ -136,8 +144,6 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   TimedFootprint answer = kernel.asked.extract(asked).mapped().get();
   kernel.last_analysis = answer.nanoseconds;
   code_.analysed(answer.dearest);
-  if (policy_.compares() && kernel.footprints.size() >= usual_shapes)
-    kernel.pay.charge(answer.nanoseconds);
   return std::move(answer.footprint);
 }
 

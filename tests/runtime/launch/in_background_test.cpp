@@ -1,5 +1,6 @@
 // Launches pass through while their kernels are analysed and their dependences are found.
 #include <algorithm>
+#include <deque>
 #include <future>
 #include <thread>
 
@@ -75,6 +76,24 @@ TEST_F(InBackground, CodeMayBeUnloadedBeforeItIsAnalysed) {
   runtime->code_unloaded(code());
   may_answer.set_value();
   runtime->finish();
+}
+
+// Where each launch has another shape, answers for those behind the first few would come too late.
+TEST_F(InBackground, FewOfManyShapesAreAnalysed) {
+  start_with_slow_analysis();
+  std::deque<testing::PingPong> programs;
+  for (uint32_t i = 0; i < 50; ++i) {
+    programs.emplace_back(1000 * (i + 1));
+    programs.back().allocate_in(*runtime);
+    ASSERT_EQ(programs.back().launch(*runtime, kernels["step"], 0), 0);
+  }
+  may_answer.set_value();
+  for (int64_t before = -1; plain() != before; std::this_thread::yield()) {
+    before = plain();
+    ASSERT_EQ(programs.back().launch(*runtime, kernels["step"], 0), 0);
+  }
+  synchronise();
+  EXPECT_LE(kernels["step"].footprints_asked, 5);
 }
 
 // The device's thread, which has run a window, waits for the program's to say so: the device looks
