@@ -191,6 +191,8 @@ void Runtime::pass_through(const char* kernel, const std::string& reason) {
 }
 
 void Runtime::flush(const Observed& observed) {
+  // Who copies many small things calls for nothing most of the time.
+  if (!state_->has_to_flush.load(std::memory_order_acquire)) return;
   state_->gate.enter([&](Gate::Lock&) {
     state_->policy.habit().flushed();
     StreamWindows& streams = state_->streams;
@@ -200,6 +202,7 @@ void Runtime::flush(const Observed& observed) {
       streams.close_for_stream(of->stream);
     } else {
       streams.close();
+      state_->has_to_flush.store(false, std::memory_order_release);
     }
   });
 }

@@ -1,6 +1,7 @@
 // The parts of the runtime, and the way of a launch through them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,9 @@ struct Runtime::State {
     RunSummary* summary = nullptr;
     HostCopies* copies = nullptr;
   } asked;
+  // Whether there was a launch since all windows were closed. A launch sets it under the lock; a
+  // thread that the program has ordered behind that launch sees it without.
+  std::atomic<bool> has_to_flush{false};
   const bool takes_transfers;  // copies and fills of device memory may be launches
 
  private:

@@ -18,6 +18,7 @@ void tell(Kernel& kernel, const std::string& reason) {
 std::optional<int> Runtime::State::take(const LaunchCall& call) {
   if (const int error = streams.take_error()) return error;
   if (gate.is_shut()) return std::nullopt;
+  has_to_flush.store(true, std::memory_order_release);
   // To the policy a window begins when its first launch is called.
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
   const uint64_t stream = streams.number_of(call.stream);

@@ -118,8 +118,9 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   Kernel& kernel = *function.kernel;
   if (!kernel.asked.contains(shape_)) {
     // Charged here: of shapes that are new at each launch nobody asks for the answers.
+    const int64_t taken = kernel.analysis_time.exchange(0);
     if (policy_.compares() && kernel.footprints.size() + kernel.asked.size() > usual_shapes)
-      kernel.pay.charge(kernel.analysis_time.exchange(0));
+      kernel.pay.charge(taken);
     if (!policy_.may_follow(kernel.pay)) {
       later(kernel.pay.why_not);
       return std::nullopt;
