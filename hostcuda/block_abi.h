@@ -46,6 +46,26 @@ typedef struct SluiceAccessSink {
   void* recorder;
 } SluiceAccessSink;
 
+/* SluiceGraphStep is one of a graph: a launch of `function`, or else a copy or fill of rows of
+ * device memory. */
+typedef struct SluiceGraphStep {
+  void* function; /* CUfunction, or null */
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t dynamic_shared_bytes;
+  uint32_t is_fill;
+  const void* parameters; /* the parameter block */
+  uint64_t parameter_bytes;
+  uint64_t to;
+  uint64_t from; /* of a copy */
+  uint64_t row_bytes;
+  uint64_t rows;
+  uint64_t to_pitch;
+  uint64_t from_pitch;
+  uint32_t value;         /* of a fill: one element */
+  uint32_t element_bytes; /* likewise */
+} SluiceGraphStep;
+
 /* SluiceHostDeviceTable. Results are CUresult values. */
 typedef struct SluiceHostDeviceTable {
   size_t size; /* sizeof this table: later versions append */
@@ -77,6 +97,11 @@ typedef struct SluiceHostDeviceTable {
    * are thread-safe. */
   int (*promise_event)(void* event, void* stream, void** promise);
   void (*reach_event)(void* promise);
+  /* What a launch of a graph does, one step after the other, where that is kernels, copies between
+   * device memory and fills, and nothing else: `exec` is a CUgraphExec that has begun in no other
+   * stream than `stream`. They are there until the graph is changed or ends. Any other graph is an
+   * error, and one in a captured stream. Whoever runs the steps does so in the stream's order. */
+  int (*graph_steps)(void* exec, void* stream, const SluiceGraphStep** steps, uint64_t* count);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */

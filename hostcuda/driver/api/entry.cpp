@@ -7,6 +7,7 @@
 
 #include "hostcuda/block_abi.h"
 #include "hostcuda/driver/api/event_promise.hpp"
+#include "hostcuda/driver/api/graph/graph_steps.hpp"
 #include "hostcuda/driver/api/host_function.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
@@ -135,6 +136,7 @@ constexpr SluiceHostDeviceTable host_device_table = {
     .hold_functions = hold_functions,
     .promise_event = promise_event,
     .reach_event = reach_event,
+    .graph_steps = graph_steps,
 };
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 

@@ -58,6 +58,12 @@ CUresult SequenceOperation::run(BlockPool& pool) const {
   return CUDA_SUCCESS;
 }
 
+bool SequenceOperation::describe(std::vector<SluiceGraphStep>& steps) const {
+  return references_.empty() && std::ranges::all_of(operations_, [&](const SharedOperation& one) {
+           return one->describe(steps);
+         });
+}
+
 bool SequenceOperation::calls_the_program() const {
   return std::any_of(operations_.begin(), operations_.end(), [](const SharedOperation& operation) {
     return operation->calls_the_program();
@@ -240,6 +246,15 @@ SharedOperation GraphExec::sequence() {
     sequence_ = std::make_shared<const SequenceOperation>(std::move(operations), user_references_);
   }
   return sequence_;
+}
+
+const std::vector<SluiceGraphStep>& GraphExec::steps() {
+  if (described_ == nullptr || described_ != sequence()) {
+    described_ = sequence();
+    described_steps_.clear();
+    if (!described_->describe(described_steps_)) described_steps_.clear();
+  }
+  return described_steps_;
 }
 
 std::vector<std::shared_ptr<Event>> GraphExec::events_of(CUgraphNodeType type) const {

@@ -55,6 +55,8 @@ class SequenceOperation final : public Operation {
   CUresult run(BlockPool& pool) const override;
   bool calls_the_program() const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_GRAPH; }
+  // False too where something must live as long as the operation.
+  bool describe(std::vector<SluiceGraphStep>& steps) const override;
 
  private:
   const std::vector<SharedOperation> operations_;
@@ -115,8 +117,14 @@ class GraphExec {
   // update() takes the operations of a graph of the same shape; false where the shapes differ.
   bool update(const Graph& graph);
 
-  // sequence() is what a launch runs.
+  // sequence() is what a launch runs; steps() the same in the form of block_abi.h, none where that
+  // cannot say it.
   SharedOperation sequence();
+  const std::vector<SluiceGraphStep>& steps();
+  // begin_in() says in which stream a launch begins, and is that of the one before, which it comes
+  // after. last_stream() may be gone.
+  StreamRef begin_in(const StreamRef& stream) { return std::exchange(last_stream_, stream).lock(); }
+  StreamRef last_stream() const { return last_stream_.lock(); }
   // The events that a launch waits for and records.
   std::vector<std::shared_ptr<Event>> waits() const {
     return events_of(CU_GRAPH_NODE_TYPE_WAIT_EVENT);
@@ -141,7 +149,10 @@ class GraphExec {
   const SharedOperation defaults_;  // null where there are none
   std::vector<Step> steps_;
   UserReferences user_references_;
-  SharedOperation sequence_;  // null where a step has changed
+  SharedOperation sequence_;   // null where a step has changed
+  SharedOperation described_;  // the sequence that described_steps_ tell
+  std::vector<SluiceGraphStep> described_steps_;
+  std::weak_ptr<Stream> last_stream_;
 };
 
 }  // namespace sluice::hostcuda

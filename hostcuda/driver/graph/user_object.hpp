@@ -42,6 +42,7 @@ class UserReferences {
   UserReferences& operator=(UserReferences other) noexcept;
   ~UserReferences();
 
+  bool empty() const { return counts_.empty(); }
   // add() takes over references that are counted already.
   void add(std::shared_ptr<UserObject> object, uint64_t count);
   // release() returns false, and does nothing, where there are fewer.

@@ -75,6 +75,20 @@ class LaunchOperation final : public Operation {
     return known;
   }
 
+  bool describe(std::vector<SluiceGraphStep>& steps) const override {
+    if (is_cooperative_) return false;
+    SluiceGraphStep& step = steps.emplace_back();
+    step.function = kernel_->function();
+    std::ranges::copy(launch_.grid, step.grid);
+    step.block[0] = block_.x;
+    step.block[1] = block_.y;
+    step.block[2] = block_.z;
+    step.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
+    step.parameters = launch_.parameters;
+    step.parameter_bytes = kernel_->facts().parameter_bytes;
+    return true;
+  }
+
   CUresult run(BlockPool& pool) const override {
     if (is_cooperative_) {
       if (!run_resident(code_, launch_, static_cast<uint32_t>(blocks_))) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "hostcuda/block_abi.h"
 #include "hostcuda/driver/device/context.hpp"
 #include "hostcuda/driver/device/cuda_api.hpp"
 #include "hostcuda/driver/memory/copy_box.hpp"
@@ -19,6 +20,8 @@ namespace sluice::hostcuda {
 class Operation : public Work {
  public:
   virtual CUgraphNodeType node_type() const = 0;
+  // describe() adds what the operation does to the steps; false where it is nothing that they tell.
+  virtual bool describe(std::vector<SluiceGraphStep>& /*steps*/) const { return false; }
 };
 
 using SharedOperation = std::shared_ptr<const Operation>;
@@ -34,6 +37,7 @@ class CopyOperation final : public Operation {
     return CUDA_SUCCESS;
   }
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEMCPY; }
+  bool describe(std::vector<SluiceGraphStep>& steps) const override;
   const CUDA_MEMCPY3D& parameters() const { return parameters_; }
 
  private:
@@ -50,6 +54,7 @@ class FillOperation final : public Operation {
     return CUDA_SUCCESS;
   }
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEMSET; }
+  bool describe(std::vector<SluiceGraphStep>& steps) const override;
   const Fill& fill() const { return fill_; }
 
  private:
@@ -103,6 +108,9 @@ class NothingOperation final : public Operation {
   explicit NothingOperation(CUgraphNodeType type) : type_(type) {}
   CUresult run(BlockPool&) const override { return CUDA_SUCCESS; }
   CUgraphNodeType node_type() const override { return type_; }
+  bool describe(std::vector<SluiceGraphStep>&) const override {
+    return type_ == CU_GRAPH_NODE_TYPE_EMPTY;
+  }
 
  private:
   const CUgraphNodeType type_;

@@ -76,6 +76,18 @@ TEST_F(GraphEventTest, ALaunchWaitsForTheEventThatTheNodeGotLast) {
   EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
 }
 
+TEST_F(GraphEventTest, ALaunchComesAfterTheOneBeforeInAnotherStream) {
+  ASSERT_EQ(cuGraphAddEmptyNode(&node_, graph_, nullptr, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphInstantiate(&exec_, graph_, 0), CUDA_SUCCESS);
+  Gate gate;
+  ASSERT_EQ(gate.enter(other_), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(exec_, other_), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(exec_, stream_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream_), CUDA_ERROR_NOT_READY);
+  gate.open();
+  EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+}
+
 TEST_F(GraphEventTest, EventsGoToNodesOfTheirKind) {
   ASSERT_EQ(cuGraphAddEventWaitNode(&node_, graph_, nullptr, 0, first_), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphInstantiate(&exec_, graph_, 0), CUDA_SUCCESS);

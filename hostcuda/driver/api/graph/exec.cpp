@@ -1,6 +1,7 @@
 // What is instantiated of graphs: its making, change and launch.
 #include "base/log.hpp"
 #include "hostcuda/driver/api/graph/graph_entry.hpp"
+#include "hostcuda/driver/api/graph/graph_steps.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 
 using namespace sluice::hostcuda;
@@ -117,7 +118,11 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
                        SharedOperation work = exec->sequence();
                        if (is_captured(stream) && add_to_capture(stream, work) != nullptr)
                          return CUDA_SUCCESS;
+                       // A graph comes after its last launch, wherever that was.
                        std::vector<Ticket> after;
+                       const StreamRef last = exec->begin_in(stream);
+                       if (last != nullptr && last != stream)
+                         after = driver.engine.before(last->queue);
                        for (const std::shared_ptr<Event>& event : exec->waits())
                          after.push_back(event->ticket());
                        const Ticket ticket =
@@ -129,6 +134,24 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
 }
 SLUICE_PER_THREAD_FORM(cuGraphLaunch, ptsz, (CUgraphExec handle, CUstream stream_handle),
                        (handle, stream_handle))
+
+int sluice::hostcuda::graph_steps(void* handle, void* stream_handle, const SluiceGraphStep** steps,
+                                  uint64_t* count) {
+  return with_stream(
+      static_cast<CUstream>(stream_handle),
+      [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+        const auto exec = known_graph_execs().find(static_cast<CUgraphExec>(handle));
+        if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
+        const StreamRef last = exec->last_stream();
+        if (is_captured(stream) || (last != nullptr && last != stream) || exec->steps().empty())
+          return CUDA_ERROR_NOT_SUPPORTED;
+        exec->begin_in(stream);
+        *steps = exec->steps().data();
+        *count = exec->steps().size();
+        return CUDA_SUCCESS;
+      });
+}
 
 // There is nowhere else to put a graph.
 CUresult cuGraphUpload(CUgraphExec handle, CUstream) {

@@ -1,0 +1,12 @@
+// What graphs do, for whoever runs it: graph_steps() of block_abi.h.
+#pragma once
+
+#include <cstdint>
+
+#include "hostcuda/block_abi.h"
+
+namespace sluice::hostcuda {
+
+int graph_steps(void* exec, void* stream, const SluiceGraphStep** steps, uint64_t* count);
+
+}  // namespace sluice::hostcuda
