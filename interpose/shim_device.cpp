@@ -197,6 +197,14 @@ std::shared_ptr<void> ShimDevice::promise_event(void* event, void* stream) {
   return {promise, table_->reach_event};
 }
 
+std::span<const SluiceGraphStep> ShimDevice::graph_steps(void* graph, void* stream) {
+  const SluiceGraphStep* steps = nullptr;
+  uint64_t count = 0;
+  if (table_ == nullptr || table_->graph_steps(graph, stream, &steps, &count) != CUDA_SUCCESS)
+    return {};
+  return {steps, count};
+}
+
 void ShimDevice::never_wait_for_room(bool never) {
   if (table_ != nullptr) table_->never_wait_for_room(never ? 1 : 0);
 }

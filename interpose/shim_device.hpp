@@ -36,6 +36,7 @@ class ShimDevice : public runtime::Device {
   bool is_busy(void* stream) override;
   int enqueue(void* stream, std::function<void()> work) override;
   std::shared_ptr<void> promise_event(void* event, void* stream) override;
+  std::span<const SluiceGraphStep> graph_steps(void* graph, void* stream) override;
   void never_wait_for_room(bool never) override;
   void hold_functions(bool hold) override;
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
@@ -83,6 +84,13 @@ class Device {
   // the last of what it returns is gone: when all that the stream had before it is done. Null, and
   // nothing is recorded, where the driver has to do it.
   virtual std::shared_ptr<void> promise_event(void* /*event*/, void* /*stream*/) { return nullptr; }
+
+  // graph_steps() is what a launch of an instantiated graph (CUgraphExec) in that stream would do,
+  // one step after the other; nothing where it is not to be known, or the driver has to order it.
+  // Good until the graph is changed.
+  virtual std::span<const SluiceGraphStep> graph_steps(void* /*graph*/, void* /*stream*/) {
+    return {};
+  }
 
   // never_wait_for_room() says whether calls of this thread to the driver may wait where a stream
   // has taken all that it takes; enqueue() never does.

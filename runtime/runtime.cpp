@@ -211,6 +211,10 @@ std::optional<int> Runtime::take(const StreamCall& call) {
   std::optional<int> result;
   bool is_launch = false;
   const auto* transfer = std::get_if<Transfer>(&call);
+  if (const auto* graph = std::get_if<GraphLaunch>(&call)) {
+    state_->gate.enter([&](Gate::Lock& lock) { result = state_->take(*graph, lock); });
+    return result;
+  }
   state_->gate.enter([&](Gate::Lock&) {
     if (transfer != nullptr) {
       is_launch = !state_->gate.is_shut() && state_->is_launch(*transfer);

@@ -53,7 +53,11 @@ struct EventRecord {
   void* event = nullptr;  // CUevent
   void* stream = nullptr;
 };
-using StreamCall = std::variant<EventRecord, Transfer>;
+struct GraphLaunch {
+  void* graph = nullptr;  // CUgraphExec
+  void* stream = nullptr;
+};
+using StreamCall = std::variant<EventRecord, Transfer, GraphLaunch>;
 
 // Observed is what a call may see of the device's work: all, or what an event (CUevent) or the last
 // work of a stream comes after.
@@ -110,9 +114,10 @@ class Runtime {
   // that could observe results.
   void flush(const Observed& observed = Everything{});
 
-  // take() takes another call that puts something on a stream, as a task among its launches, and
-  // returns what the program gets. Nothing: the caller makes the call itself, a transfer after
-  // flush(); what comes before an event is then in its stream.
+  // take() takes another call that puts something on a stream, as a task among its launches or, a
+  // graph, as its launches, and returns what the program gets. Nothing: the caller makes the call
+  // itself, a transfer after flush(), a graph after pass_through(); what comes before an event is
+  // then in its stream.
   std::optional<int> take(const StreamCall& call);
 
   // context_ends() flushes, waits for all windows, and lets go of what a backend holds in the

@@ -36,10 +36,14 @@ struct Runtime::State {
   // is, when the lock is free: what the device does there takes longer than all that is done here,
   // and other threads launch too.
   std::optional<int> take(const LaunchCall& call);
+  // The launches of a graph, one after the other: nothing of another thread comes between. Nothing
+  // where one of its steps is no launch: then none was taken.
+  std::optional<int> take(const GraphLaunch& graph, Gate::Lock& lock);
   // is_launch() is whether a copy or fill is a launch. What it says depends on the program's calls
   // alone, so that launches have the same numbers in every run. Those of a program without kernels,
   // and of memory that Sluice does not know, are the driver's.
   bool is_launch(const Transfer& transfer) const;
+  bool can_be_launch(const Transfer& transfer) const;  // in a program with kernels
 
   // Work is what is done beside the program's threads.
   struct Work {

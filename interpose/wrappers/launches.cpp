@@ -94,8 +94,17 @@ SLUICE_TOLD(cuLaunchCooperativeKernel,
              parameters),
             pass_through("cuLaunchCooperativeKernel",
                          "a cooperative launch: its blocks wait for each other"))
-SLUICE_TOLD(cuGraphLaunch, (CUgraphExec graph, CUstream stream), (graph, stream),
-            pass_through("cuGraphLaunch", "a CUDA graph"))
+
+// A graph of kernels, copies between device memory and fills is its launches.
+extern "C" CUresult sluice_wrap_cuGraphLaunch(CUgraphExec graph, CUstream stream) {
+  const ErrnoGuard guard;
+  if (sluice::runtime::Runtime* runtime = launching_runtime()) {
+    const auto result = runtime->take(sluice::runtime::GraphLaunch{graph, stream});
+    if (result) return static_cast<CUresult>(*result);
+    runtime->pass_through("cuGraphLaunch", "a CUDA graph");
+  }
+  return driver().cuGraphLaunch(graph, stream);
+}
 
 // SLUICE_CAPTURE(symbol, (parameters), (arguments))
 #define SLUICE_CAPTURE(symbol, parameters, arguments)                \

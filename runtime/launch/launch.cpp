@@ -45,8 +45,11 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
 }
 
 bool Runtime::State::is_launch(const Transfer& transfer) const {
-  return takes_transfers && follower.launches() > 0 && is_simple(transfer) &&
-         holds(transfer.to, transfer.to_extent()) &&
+  return follower.launches() > 0 && can_be_launch(transfer);
+}
+
+bool Runtime::State::can_be_launch(const Transfer& transfer) const {
+  return takes_transfers && is_simple(transfer) && holds(transfer.to, transfer.to_extent()) &&
          (transfer.kind != Transfer::Kind::copy || holds(transfer.from, transfer.from_extent()));
 }
 

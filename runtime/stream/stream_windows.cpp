@@ -31,6 +31,16 @@ const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream, const vo
   return of_this_thread;
 }
 
+// Only what follows work of its own stream is held back: that work must end first in any case, and
+// its end submits the window. Behind another stream's work a launch could wait for ever. So a new
+// stream, whose handle may be wrong, lets the driver say so to this call. To the stream of a thread
+// only that thread can submit, so nothing may stay behind for the device's.
+bool goes_at_once(const HeldStream& stream, size_t most_launches) {
+  const LaunchWindow& window = stream.window;
+  return stream.outstanding == 0 || window.size() >= most_launches ||
+         window.stream() == per_thread_stream;
+}
+
 }  // namespace
 
 // Launches that waited for room go on when half of those outstanding have ended: a thread that is
@@ -71,16 +81,21 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
         window.depend_on(dependence.master,
                          follower_.tracker().get().edge_table(dependence.dro->edges));
     }
-    // Only what follows work of its own stream is held back: that work must end first in any case,
-    // and its end submits the window. Behind another stream's work a launch could wait for ever. So
-    // a new stream, whose handle may be wrong, lets the driver say so to this call. To the stream
-    // of a thread only that thread can submit, so nothing may stay behind for the device's.
-    const bool at_once = stream.outstanding == 0 || window.size() >= limits_.window_launches ||
-                         call.stream == per_thread_stream;
+    const bool at_once = together_ != &stream && goes_at_once(stream, limits_.window_launches);
     return at_once ? submit(stream) : 0;
   } catch (...) {
     gate_.fail();  // which gives this launch to the driver, with those before it
     return 0;
+  }
+}
+
+StreamWindows::Together::~Together() {
+  streams_.together_ = nullptr;
+  try {
+    const bool is_held = !stream_.window.empty();
+    if (is_held && goes_at_once(stream_, streams_.limits_.window_launches)) streams_.close(stream_);
+  } catch (...) {
+    streams_.gate_.fail();
   }
 }
 

@@ -48,6 +48,23 @@ class StreamWindows {
 
   // hold() takes a launch and returns what its program gets. `on` is what it depends on.
   int hold(const Known& launch, const BlockCode& code, Dependences on);
+  // While a Together lives, what is held in a stream is not given to the device for its size, or
+  // since the device waits for it: launches that belong together go there at once.
+  class Together {
+   public:
+    Together(StreamWindows& streams, void* stream)
+        : streams_(streams), stream_(streams.held_.find(stream)) {
+      streams_.together_ = &stream_;
+    }
+    ~Together();
+    Together(const Together&) = delete;
+    Together& operator=(const Together&) = delete;
+
+   private:
+    StreamWindows& streams_;
+    HeldStream& stream_;
+  };
+
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far. Where the device takes no such work it never does.
   void when_done(void* stream, const Policy::Sample& sample);
@@ -95,6 +112,7 @@ class StreamWindows {
   const Observers& observers_;
   const Limits limits_;
   HeldStreams held_;
+  const HeldStream* together_ = nullptr;
   size_t outstanding_ = 0;  // windows with the device
   Count ended_;
   int late_error_ = 0;

@@ -228,19 +228,35 @@ void Generator::add_graph() {
   const Stream stream = current_ == legacy ? blocking_a : current_;
   std::vector<Step> launches;
   std::vector<Held> touched;
-  for (uint32_t i = 0; i < 1 + below(3); ++i) {
+  for (uint32_t i = 0; i < 1 + below(5); ++i) {
     Step step;
-    if (!draw_launch(step)) continue;
+    const uint32_t kind = below(10);
+    if (kind < 2) {
+      step = {.call = Call::fill, .words = 1 + below(300), .salt = number()};
+      if (!pick(on_device, step.words, step.to)) continue;
+      touched.push_back({step.to.buffer, step.to.first, step.to.first + step.words, true});
+    } else if (kind < 4) {
+      step = {.call = Call::copy, .words = 1 + below(300)};
+      if (!pick_two(on_device, on_device, step)) continue;
+      touched.push_back({step.to.buffer, step.to.first, step.to.first + step.words, true});
+      touched.push_back({step.from.buffer, step.from.first, step.from.first + step.words, false});
+    } else {
+      if (!draw_launch(step)) continue;
+      step.form = Form::plain;
+      const std::vector<Held> by_it = touched_by(step);
+      touched.insert(touched.end(), by_it.begin(), by_it.end());
+    }
     step.stream = stream;
     step.thread = thread_for(stream);
-    step.form = Form::plain;
-    const std::vector<Held> by_it = touched_by(step);
-    touched.insert(touched.end(), by_it.begin(), by_it.end());
     launches.push_back(step);
   }
   if (launches.empty()) return;
   // One thread makes and launches the graph.
-  Step graph{.call = Call::graph, .stream = stream, .thread = launches.front().thread};
+  Step graph{.call = Call::graph,
+             .form = static_cast<Form>(below(3)),
+             .stream = stream,
+             .thread = launches.front().thread,
+             .salt = number()};
   graph.number = static_cast<uint8_t>(launches.size());
   put(graph, touched);
   for (Step& step : launches) {

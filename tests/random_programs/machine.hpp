@@ -53,6 +53,8 @@ class Machine {
   void release(const Step& step);
   void launch(const Step& step);
   void launch_graph(size_t index);
+  // change_graph() gives the last kernel of an instantiated graph another salt.
+  void change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt);
   void copy(const Step& step);
   void copy_rows(const Step& step);
   void fill(const Step& step);

@@ -78,13 +78,41 @@ void Machine::launch_graph(size_t index) {
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
   SLUICE_CALL(cuStreamBeginCapture_v2, on, CU_STREAM_CAPTURE_MODE_RELAXED);
-  for (size_t i = 1; i <= graph_step.number; ++i)
-    launch(program_->steps[index + i]);
+  for (size_t i = 1; i <= graph_step.number; ++i) {
+    const Step& step = program_->steps[index + i];
+    if (step.call == Call::fill) {
+      fill(step);
+    } else if (step.call == Call::copy) {
+      copy(step);
+    } else {
+      launch(step);
+    }
+  }
   SLUICE_CALL(cuStreamEndCapture, on, &graph);
   SLUICE_CALL(cuGraphInstantiateWithFlags, &executable, graph, 0);
   SLUICE_CALL(cuGraphLaunch, executable, on);
+  if (graph_step.form == Form::third) change_graph(graph, executable, graph_step.salt);
+  if (graph_step.form != Form::plain) SLUICE_CALL(cuGraphLaunch, executable, on);
   SLUICE_CALL(cuGraphExecDestroy, executable);
   SLUICE_CALL(cuGraphDestroy, graph);
+}
+
+void Machine::change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt) {
+  size_t count = 0;
+  SLUICE_CALL(cuGraphGetNodes, graph, nullptr, &count);
+  std::vector<CUgraphNode> nodes(count);
+  SLUICE_CALL(cuGraphGetNodes, graph, nodes.data(), &count);
+  for (; !nodes.empty(); nodes.pop_back()) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    SLUICE_CALL(cuGraphNodeGetType, nodes.back(), &type);
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
+    CUDA_KERNEL_NODE_PARAMS launch = {};
+    SLUICE_CALL(cuGraphKernelNodeGetParams_v2, nodes.back(), &launch);
+    void* parameters[] = {launch.kernelParams[0], launch.kernelParams[1], launch.kernelParams[2],
+                          &salt};
+    launch.kernelParams = parameters;
+    return SLUICE_CALL(cuGraphExecKernelNodeSetParams_v2, executable, nodes.back(), &launch);
+  }
 }
 
 void Machine::copy(const Step& step) {

@@ -49,10 +49,12 @@ enum class Kernel : uint8_t {
 enum class Form : uint8_t { plain, other, third, fourth };
 
 enum class Call : uint8_t {
-  allocate,       // to
-  release,        // to; form other: in the order of the stream
-  launch,         // kernel on to, from
-  graph,          // capture the `length` launches that follow, then launch the graph
+  allocate,  // to
+  release,   // to; form other: in the order of the stream
+  launch,    // kernel on to, from
+  // Capture the `number` launches, copies and fills that follow, and launch the graph; form other:
+  // twice; third: the second time with the salt for its last kernel's.
+  graph,
   copy,           // words from `from` to `to`
   copy_rows,      // the same as rows of a box
   fill,           // words of `to`

@@ -68,6 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
         Known{"transfers",
               {"1 2 8 raw", "2 3 8 raw", "3 4 8 war", "4 5 6 raw", "2 5 6 war", "3 6 6 waw",
                "5 6 6 raw"}},
+        // the same in a graph, launched twice
+        Known{"graph_steps",
+              {"1 2 8 raw", "2 3 8 raw", "2 4 8 war", "3 5 8 war", "3 6 4 raw+war+waw"}},
         // 7: parties 0 and 1 exchange a row of blocks each way, 1 and 2 too, 0 and 2 nothing
         Known{"parties",
               {"1 4 98 raw+war", "2 4 8 raw+war", "1 5 8 raw+war", "2 5 98 raw+war",
