@@ -198,7 +198,8 @@ class Propagation {
     }
     for (BasicBlock* place : joins) {
       for (PHINode& phi : place->phis()) {
-        if (!phi.hasConstantOrUndefValue()) mark(phi);
+        // Where some have nothing, what they would leave in a place for all is anything.
+        if (!phi.hasConstantValue()) mark(phi);
       }
     }
   }

@@ -77,6 +77,21 @@ TEST(JitUniformity, TellsThreadsApartThatCameDifferentWays) {
             (Names{"c", "entry", "x"}));
 }
 
+// A value that only some threads have is no value of all.
+TEST(JitUniformity, TellsThreadsApartOfWhichSomeHaveNothing) {
+  EXPECT_EQ(divergent("entry:\n"
+                      "  %c = icmp slt i32 %t, %n\n"
+                      "  br i1 %c, label %then, label %join\n"
+                      "then:\n"
+                      "  %v = load i32, ptr %p\n"
+                      "  br label %join\n"
+                      "join:\n"
+                      "  %x = phi i32 [ undef, %entry ], [ %v, %then ]\n"
+                      "  %same = phi i32 [ %n, %entry ], [ %n, %then ]\n"
+                      "  ret void\n"),
+            (Names{"c", "entry", "x"}));
+}
+
 // A loop under a condition has the same counter for all threads that are in it.
 TEST(JitUniformity, KeepsTheCounterOfALoopThatSomeThreadsEnter) {
   const std::string rest =
