@@ -26,6 +26,12 @@ bool meets(int64_t distance, uint64_t period, uint64_t first, uint64_t second) {
   return rest < before || step - rest < after;
 }
 
+const Value* pointer_of(const Instruction& access) {
+  if (auto* update = dyn_cast<AtomicRMWInst>(&access)) return update->getPointerOperand();
+  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&access)) return exchange->getPointerOperand();
+  return getLoadStorePointerOperand(&access);
+}
+
 int64_t divide_down(int64_t value, int64_t by) {
   const int64_t quotient = value / by;
   return quotient - (value % by != 0 && (value < 0) != (by < 0));
@@ -130,8 +136,7 @@ LaneConflicts::Overlap LaneConflicts::overlap_by_rounds(const LaneAccess& first,
   if (found != Overlap::possible) return found;
   std::vector<const PHINode*> variables;
   for (const LaneAccess* access : {&first, &second}) {
-    for (const PHINode* phi :
-         loop_values_.variables_of(getLoadStorePointerOperand(access->instruction))) {
+    for (const PHINode* phi : loop_values_.variables_of(pointer_of(*access->instruction))) {
       const bool changes = (accesses_.loops_around(*phi->getParent()) & rounds) != 0;
       if (changes || !accesses_.uniformity().is_uniform(*phi)) continue;
       if (!is_contained(variables, phi)) variables.push_back(phi);

@@ -37,6 +37,16 @@ std::string fill_pool(uint32_t first) {
   return text;
 }
 
+// Where an atomic operation goes is not known, and lanes then read what it may have changed.
+TEST(WarpMeetings, PlainReadsSeeAtomicsAtPlacesFromATable) {
+  const std::vector<uint32_t> memory = run_text(
+      "st.shared.u32 [%r3], %r0;\nld.global.u32 %r10, [%rd1];\nand.b32 %r10, %r10, 31;\n"
+      "mad.lo.u32 %r11, %r10, 4, %r1;\nred.shared.add.u32 [%r11], 100;\n"
+      "ld.shared.u32 %r12, [%r4];\nst.global.u32 [%rd1], %r12;\n");
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    ASSERT_EQ(memory[lane], lane == 0 ? 3231 : 31 - lane) << lane;
+}
+
 class SyncInstruction : public testing::TestWithParam<const char*> {};
 
 // What lanes stored before is there after it.
