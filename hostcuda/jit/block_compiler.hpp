@@ -24,6 +24,7 @@ struct KernelFacts {
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;
   uint32_t static_shared_bytes = 0;
+  uint32_t architecture = 0;    // that its PTX is for, as CUDA writes it: 10 * major + minor
   uint32_t max_threads = 1024;  // of a block: .maxntid's product, else the device's limit
 };
 

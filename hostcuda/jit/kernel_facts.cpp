@@ -10,6 +10,7 @@
 
 #include "base/divide_up.hpp"
 #include "ptx/parameter_layout.hpp"
+#include "ptx/target.hpp"
 #include "ptx/visit.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -109,6 +110,7 @@ Result<KernelFacts> kernel_facts(const ptx::Module& module, std::string_view ker
   }
   facts.static_shared_bytes = SharedWalk(module).bytes(*function);
   facts.max_threads = max_threads(*function);
+  if (!module.target.empty()) facts.architecture = ptx::target_age(module.target[0]).architecture;
   return facts;
 }
 

@@ -9,9 +9,6 @@
 namespace sluice::hostcuda {
 namespace {
 
-// The architecture that kernels are said to be made for, as CUDA writes it: 10 * major + minor.
-constexpr int architecture = 75;
-
 uint32_t default_dynamic_shared_bytes(const KernelFacts& facts) {
   return facts.static_shared_bytes < limits::shared_bytes
              ? limits::shared_bytes - facts.static_shared_bytes
@@ -79,7 +76,8 @@ CUresult Kernel::get_attribute(CUfunction_attribute attribute, int* value) const
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = architecture;
+      // Of the PTX, since CUB runs nothing for architectures that it was not compiled for.
+      *value = static_cast<int>(facts_.architecture);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
       // Registers are not allocated on a CPU; what any block size fits with.

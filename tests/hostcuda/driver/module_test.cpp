@@ -117,6 +117,26 @@ TEST_F(ModuleTest, KernelsTellTheirParameters) {
   EXPECT_EQ(value, 64);
 }
 
+// CUB looks for the version of its kernels among those that it was compiled for.
+TEST_F(ModuleTest, KernelsAreOfTheArchitectureOfTheirPtx) {
+  for (const auto& [target, version] :
+       {std::pair{"sm_61", 61}, std::pair{"sm_89", 89}, std::pair{"sm_90a", 90}}) {
+    const std::string ptx = std::string(".version 8.0\n.target ") + target +
+                            "\n.address_size 64\n.visible .entry k() { ret; }\n";
+    CUmodule module = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&module, ptx.c_str()), CUDA_SUCCESS) << target;
+    CUfunction kernel = nullptr;
+    ASSERT_EQ(cuModuleGetFunction(&kernel, module, "k"), CUDA_SUCCESS);
+    for (const CUfunction_attribute which :
+         {CU_FUNC_ATTRIBUTE_PTX_VERSION, CU_FUNC_ATTRIBUTE_BINARY_VERSION}) {
+      int value = 0;
+      EXPECT_EQ(cuFuncGetAttribute(&value, which, kernel), CUDA_SUCCESS);
+      EXPECT_EQ(value, version);
+    }
+    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  }
+}
+
 TEST_F(ModuleTest, VariablesAreMemoryOfTheDevice) {
   CUdeviceptr counter = 0;
   size_t bytes = 0;
