@@ -14,6 +14,8 @@ namespace sluice::dro {
 // negative. Variables 0 .. 2 are a block's x, y and z, 3 is the byte, the others existential.
 struct IntegerForm {
   static constexpr size_t x = 0;
+  static constexpr size_t y = 1;
+  static constexpr size_t z = 2;
   static constexpr size_t byte = 3;
   static constexpr size_t first_existential = 4;
   static constexpr size_t most_variables = 12;

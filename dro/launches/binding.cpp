@@ -200,14 +200,15 @@ LaunchPattern PatternTable::of_host(std::span<const HostAccess> accesses,
 isl::map PatternTable::bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
                                     uint64_t offset, uint64_t buffer_bytes, Budget& budget) const {
   const Dim3& grid = footprint.source->shape.grid;
-  if (access.whole_buffer) {
+  const auto whole = [&] {
     const Range all{0, static_cast<int64_t>(buffer_bytes)};
     return isl::map::from_domain_and_range(grid_blocks(context_, grid), byte_set(context_, all));
-  }
+  };
+  if (access.whole_buffer) return whole();
   if (access.source == nullptr) return empty_access(context_);
   const auto relation = access.source->at(footprint.values, grid, budget);
-  SLUICE_ASSERT(relation || footprint.whole);  // parse() has seen it
-  return relation ? sluice::shifted(*relation, offset) : isl::map();
+  // What is boxed or strided was read without isl, which may refuse it.
+  return relation ? sluice::shifted(*relation, offset) : whole();
 }
 
 std::vector<BufferRelations> PatternTable::bound_relations(const LaunchPattern& pattern,

@@ -21,6 +21,19 @@ bool has(const IntegerForm& form, size_t variable) {
   return form.terms[variable] != 0;
 }
 
+// is_zero() says whether constraints show by themselves that a variable can be nothing else: of a
+// grid of one row, that no block lies outside.
+bool is_zero(const std::vector<IntegerForm>& forms, size_t variable) {
+  const auto bounds = [&](int64_t sign) {
+    return std::ranges::any_of(forms, [&](IntegerForm form) {
+      const int64_t own = std::exchange(form.terms[variable], 0);
+      return form.constant == 0 && form.terms == IntegerForm().terms &&
+             (sign > 0 ? own > 0 : own < 0);
+    });
+  };
+  return bounds(1) && bounds(-1);
+}
+
 // ByteBounds is what constraints say of the byte, which is a thread's: at least all `lower`, at
 // most all `upper`.
 struct ByteBounds {
@@ -266,8 +279,9 @@ std::optional<Strides> strides_of(const Relation& relation, std::span<const int6
   for (const Relation::Piece& piece : relation.pieces) {
     auto forms = forms_of(piece, values);
     if (!forms) return std::nullopt;
+    if (!is_zero(*forms, IntegerForm::y) || !is_zero(*forms, IntegerForm::z)) return std::nullopt;
     for (IntegerForm& form : *forms) {
-      form.terms[1] = form.terms[2] = 0;  // y and z are 0
+      form.terms[IntegerForm::y] = form.terms[IntegerForm::z] = 0;
       form = tightened(form);
     }
     const size_t variables = IntegerForm::first_existential + piece.divisions;

@@ -249,6 +249,13 @@ TEST(Strides, EdgesOfLinearLoopsAreThoseOfTheirBytes) {
   EXPECT_GT(answered, asked * 9 / 10);
 }
 
+TEST(Strides, AreOfGridsOfOneRowThatTheRelationKeepsTo) {
+  const std::string bytes = "16x <= o < 16x + 16 and 0 <= x < 8";
+  EXPECT_TRUE(strides_of("{ B[x, y, z] -> A[o] : " + bytes + " and y = 0 and z = 0 }", 8));
+  EXPECT_FALSE(strides_of("{ B[x, y, z] -> A[o] : " + bytes + " and y = 0 }", 8));
+  EXPECT_FALSE(strides_of("{ B[x, y, z] -> A[o] : " + bytes + " and 0 <= y <= 1 and z = 0 }", 8));
+}
+
 // What is left of rows whose inside was written again is two ranges a row.
 TEST(Strides, OfTheBordersOfRowsAreFewParts) {
   std::vector<Range> border = {{0, 4000}};
