@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -44,31 +45,36 @@ class Buffer {
   CUdeviceptr pointer_ = 0;
 };
 
-// Context is current on the thread that made it for as long as it lives, and has the kernels of a
-// file of PTX.
+// Context is current on the thread that made it for as long as it lives, and has the kernels of
+// files of PTX.
 class Context {
  public:
-  explicit Context(const char* ptx_file) {
+  Context(std::initializer_list<const char*> ptx_files) {
     check(cuInit(0), "cuInit");
     check(cuDeviceGet(&device_, 0), "cuDeviceGet");
     check(cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
     check(cuCtxSetCurrent(context_), "cuCtxSetCurrent");
-    std::ifstream file(ptx_file);
-    const std::string ptx{std::istreambuf_iterator<char>(file), {}};
-    check(cuModuleLoadData(&module_, ptx.c_str()), "cuModuleLoadData");
+    for (const char* ptx_file : ptx_files) {
+      std::ifstream file(ptx_file);
+      const std::string ptx{std::istreambuf_iterator<char>(file), {}};
+      check(cuModuleLoadData(&modules_.emplace_back(), ptx.c_str()), "cuModuleLoadData");
+    }
   }
   Context(const Context&) = delete;
   ~Context() { cuDevicePrimaryCtxRelease(device_); }
   CUfunction kernel(const char* name) const {
     CUfunction function = nullptr;
-    check(cuModuleGetFunction(&function, module_, name), name);
-    return function;
+    for (CUmodule module : modules_) {
+      if (cuModuleGetFunction(&function, module, name) == CUDA_SUCCESS) return function;
+    }
+    check(CUDA_ERROR_NOT_FOUND, name);
+    return nullptr;
   }
 
  private:
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
-  CUmodule module_ = nullptr;
+  std::vector<CUmodule> modules_;
 };
 
 }  // namespace sluice::bench

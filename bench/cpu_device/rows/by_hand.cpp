@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -222,6 +223,29 @@ void look_up(const float* in, float* out, int count) {
   }
 }
 
+void scan_segments(const float* in, float* out, int count) {
+#pragma omp parallel for schedule(static)
+  for (int begin = 0; begin < count; begin += segment_length)
+    std::inclusive_scan(in + begin, in + begin + segment_length, out + begin);
+}
+
+void sort_segments(const float* in, float* out, int count) {
+#pragma omp parallel for schedule(static)
+  for (int begin = 0; begin < count; begin += segment_length) {
+    std::copy_n(in + begin, segment_length, out + begin);
+    std::sort(out + begin, out + begin + segment_length);
+  }
+}
+
+void reduce_all(const float* in, float* out, int count) {
+  constexpr int part = 1 << 16;
+  float sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+  for (int begin = 0; begin < count; begin += part)
+    sum += std::reduce(in + begin, in + std::min(begin + part, count));
+  *out = sum;
+}
+
 constexpr std::pair<std::string_view, ByHand> all[] = {
     {"sum_atomic", sum_of_squares},
     {"softmax_warp", softmax},
@@ -238,6 +262,9 @@ constexpr std::pair<std::string_view, ByHand> all[] = {
     {"stream_dot", stream_dot},
     {"linear_stencil", stencil},
     {"look_up", look_up},
+    {"scan_segments", scan_segments},
+    {"sort_segments", sort_segments},
+    {"reduce_all", reduce_all},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -47,6 +48,9 @@ constexpr int stream_length = 1 << 24;
 constexpr int stencil_side = 4096;
 constexpr Shape line(int threads) {
   return {static_cast<unsigned>(threads) / 256, 1, 256, 1};
+}
+constexpr Shape segments(int numbers) {
+  return {static_cast<unsigned>(numbers) / segment_length, 1, segment_length / segment_items, 1};
 }
 constexpr size_t doubles(size_t count) {
   return 2 * count;
@@ -120,6 +124,18 @@ const std::vector<Row>& rows() {
       {"look-ups by binary search", "look_up", line(million), million, table_size + million,
        million, Answer::integers, false,
        [](std::vector<float>& data) { std::sort(data.begin(), data.begin() + table_size); }},
+      {"CUB block scan", "scan_segments", segments(4 * million), 4 * million, 4 * million,
+       4 * million},
+      {"CUB block radix sort", "sort_segments", segments(4 * million), 4 * million, 4 * million,
+       4 * million},
+      {"CUB block reduce",
+       "reduce_all",
+       {256, 1, segment_length / segment_items, 1},
+       4 * million,
+       4 * million,
+       1,
+       Answer::sum_of_floats,
+       true},
   };
   return all;
 }
@@ -245,28 +261,6 @@ double compare(const Context& context, const Row& row, int rounds) {
   return 0;
 }
 
-// What one kernel takes beside another, or one shape beside others: slowest by fastest.
-void compare_forms(const Context& context, const char* name, int rounds, int count, size_t numbers,
-                   const std::vector<std::pair<const char*, Shape>>& forms) {
-  Buffer in(make_input({name, name, {}, count, numbers, 0}));
-  Buffer out(numbers);
-  std::vector<std::function<void()>> all;
-  for (const auto& [kernel, shape] : forms) {
-    all.emplace_back([&, function = context.kernel(kernel), shape = shape] {
-      launch(function, shape, in, out, count);
-    });
-  }
-  std::vector<double> medians;
-  for (const std::vector<double>& times : by_turns(all, rounds))
-    medians.push_back(median(times));
-  std::string cells;
-  for (size_t i = 0; i < forms.size(); ++i)
-    cells += fmt::format("{}{} {}×{} {:.2f}", i == 0 ? "" : ", ", forms[i].first,
-                         forms[i].second.block_x, forms[i].second.block_y, medians[i]);
-  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
-  fmt::print("| {} | {} | {:.2f} |\n", name, cells, *most / *least);
-}
-
 std::vector<std::pair<const char*, Shape>> stencil_shapes() {
   std::vector<std::pair<const char*, Shape>> shapes;
   constexpr std::array<std::array<unsigned, 2>, 9> blocks{
@@ -276,8 +270,75 @@ std::vector<std::pair<const char*, Shape>> stencil_shapes() {
   return shapes;
 }
 
+// What has several forms: their kernels and shapes, the first of which names it to --only.
+struct Forms {
+  const char* name;
+  int count;
+  size_t numbers;
+  std::vector<std::pair<const char*, Shape>> all;
+  std::function<void(std::vector<float>&)> prepare = nullptr;
+};
+
+// make_halves() gives bits that are normal numbers near 1 as floats, f16 and bf16 alike.
+void make_halves(std::vector<float>& data) {
+  std::minstd_rand engine(1);
+  std::vector<uint16_t> halves(2 * data.size());
+  for (uint16_t& half : halves)
+    half = static_cast<uint16_t>(0x3C00U + engine() % 1024);
+  std::memcpy(data.data(), halves.data(), data.size() * sizeof(float));
+}
+
+std::vector<Forms> forms() {
+  constexpr unsigned side = 512;
+  constexpr Shape fragments{side / 64, side / 64, 128, 1};
+  return {
+      {"sum through shared memory and by shuffles",
+       4 * million,
+       4 * million,
+       {{"sum_shared", line(4 * million)}, {"sum_shuffle", line(4 * million)}}},
+      {"stencil 4096² in nine shapes of blocks", stencil_side, size_t{stencil_side} * stencil_side,
+       stencil_shapes()},
+      {"product of matrices of 512², floats in tiles, f16 and bf16 by fragments",
+       side,
+       size_t{2} * side * side,
+       {{"product_tiles", {side / 32, side / 32, 32, 8}},
+        {"product_f16", fragments},
+        {"product_bf16", fragments}},
+       make_halves},
+  };
+}
+
+// What one kernel takes beside another, or one shape beside others: slowest by fastest.
+void compare_forms(const Context& context, const Forms& forms, int rounds) {
+  Buffer in(make_input({forms.name,
+                        forms.name,
+                        {},
+                        forms.count,
+                        forms.numbers,
+                        0,
+                        Answer::floats,
+                        false,
+                        forms.prepare}));
+  Buffer out(forms.numbers);
+  std::vector<std::function<void()>> all;
+  for (const auto& [kernel, shape] : forms.all) {
+    all.emplace_back([&, function = context.kernel(kernel), shape = shape] {
+      launch(function, shape, in, out, forms.count);
+    });
+  }
+  std::vector<double> medians;
+  for (const std::vector<double>& times : by_turns(all, rounds))
+    medians.push_back(median(times));
+  std::string cells;
+  for (size_t i = 0; i < forms.all.size(); ++i)
+    cells += fmt::format("{}{} {}×{} {:.2f}", i == 0 ? "" : ", ", forms.all[i].first,
+                         forms.all[i].second.block_x, forms.all[i].second.block_y, medians[i]);
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  fmt::print("| {} | {} | {:.2f} |\n", forms.name, cells, *most / *least);
+}
+
 int compare_all(int rounds, const std::string& only) {
-  const Context context(SLUICE_BENCH_PTX);
+  const Context context{SLUICE_BENCH_PTX, SLUICE_BENCH_BLOCKS_PTX};
   fmt::print(
       "| computation | CPU device, ms | C++/OpenMP, ms | with -ffast-math, ms | × |\n"
       "| --- | --- | --- | --- | --- |\n");
@@ -288,14 +349,14 @@ int compare_all(int rounds, const std::string& only) {
     product *= compare(context, row, rounds);
     ++counted;
   }
-  fmt::print("| geometric mean | | | | {:.2f} |\n", std::pow(product, 1.0 / counted));
-  if (!only.empty()) return product > 0 ? 0 : 1;
+  if (counted > 0) {
+    fmt::print("| geometric mean | | | | {:.2f} |\n", std::pow(product, 1.0 / counted));
+  }
   fmt::print("\n| forms of one computation | ms | slowest ÷ fastest |\n| --- | --- | --- |\n");
-  compare_forms(context, "sum through shared memory and by shuffles", rounds, 4 * million,
-                4 * million,
-                {{"sum_shared", line(4 * million)}, {"sum_shuffle", line(4 * million)}});
-  compare_forms(context, "stencil 4096² in nine shapes of blocks", rounds, stencil_side,
-                size_t{stencil_side} * stencil_side, stencil_shapes());
+  for (const Forms& each : forms()) {
+    if (!only.empty() && only != each.all.front().first) continue;
+    compare_forms(context, each, rounds);
+  }
   return product > 0 ? 0 : 1;
 }
 
@@ -308,7 +369,8 @@ int main(int argc, char** argv) {
   std::string only;
   app.add_option("--rounds", rounds, "timed rounds; each runs every contestant once")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--only", only, "the row of this kernel alone");
+  app.add_option("--only", only,
+                 "the row of this kernel alone, or the forms of which it is the first");
   CLI11_PARSE(app, argc, argv);
   return sluice::bench::compare_all(rounds, only);
 }
