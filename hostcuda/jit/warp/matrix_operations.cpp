@@ -38,8 +38,12 @@ SLUICE_INLINE void read_a(const Operation& operation, const WarpSlots& slots, Fl
   for (unsigned number = 0; number < a_slots(operation); ++number) {
     decode_tile(operation.a, slots.slot(number), elements.data());
     float* corner = to.a.data() + number % tiles * tile * operation.k + number / tiles * width;
-    for (unsigned row = 0; row < tile; ++row)
-      std::memcpy(corner + row * operation.k, elements.data() + row * width, 4 * width);
+    for (unsigned row = 0; row < tile; ++row) {
+      // Widths are multiples of four: a copy whose size is known needs no call.
+      for (unsigned column = 0; column < width; column += 4)
+        std::memcpy(corner + row * operation.k + column, elements.data() + row * width + column,
+                    16);
+    }
   }
 }
 
@@ -51,6 +55,7 @@ SLUICE_INLINE void read_b(const Operation& operation, const WarpSlots& slots, Fl
     decode_tile(operation.b, slots.slot(a_slots(operation) + number), elements.data());
     float* corner = to.b.data() + (number / tiles * operation.k + number % tiles * depth) * tile;
     for (unsigned k = 0; k < depth; ++k) {
+#pragma GCC unroll 8
       for (unsigned place = 0; place < tile; ++place) {
         const unsigned column = place < 4 ? 2 * place : 2 * place - 7;
         corner[k * tile + place] = elements[column * depth + k];
@@ -108,7 +113,8 @@ SLUICE_INLINE void write_d(const Operation& operation, FloatMatrices& from,
   });
 }
 
-// C += A B, eight rows of a tile at once so that their sums don't wait for each other.
+// C += A B, eight rows of a tile at once so that their sums don't wait for each other, and in
+// registers, for which the loop over them must be unrolled.
 SLUICE_INLINE void multiply_tiles(const Operation& operation, FloatMatrices& matrices) {
   for_each_tile(operation, matrices, [&](unsigned number, float* place) SLUICE_INLINE_LAMBDA {
     const unsigned rows = operation.m / tile;
@@ -119,6 +125,7 @@ SLUICE_INLINE void multiply_tiles(const Operation& operation, FloatMatrices& mat
     for (unsigned k = 0; k < operation.k; ++k) {
       Row right;
       std::memcpy(&right, b + k * tile, sizeof(right));
+#pragma GCC unroll 8
       for (unsigned row = 0; row < tile; ++row)
         sums[row] += a[row * operation.k + k] * right;
     }
