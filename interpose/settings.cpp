@@ -107,6 +107,7 @@ Settings read_settings() {
   if (governor != "0" && governor != "off") config.policy = runtime::Policy::Config();
   // A launch that passes while its kernel is analysed is one that nobody checks.
   config.waits_for_analysis = environment("SLUICE_ANALYSIS") == "wait" || config.checks.has_value();
+  if (config.policy && config.waits_for_analysis) config.policy->alone_at_first = false;
   settings.summary = summary_use();
   config.summarise = settings.summary != SummaryUse::off;
   settings.megakernel = megakernel_use();

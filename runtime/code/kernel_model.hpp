@@ -22,6 +22,9 @@ class KernelModel {
   virtual ~KernelModel() = default;
   virtual const analysis::KernelSignature& signature() const = 0;
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
+  // is_like_last() is whether footprint() would find the answer where it found the last one: if
+  // not, what that took says nothing.
+  virtual bool is_like_last(const analysis::LaunchShape& /*shape*/) const { return true; }
   // dearest() is what the dearest analysis so far took, as it counts itself.
   virtual Budget::Cost dearest() const { return {}; }
   // values() is looked for at each call, in milliseconds; it may run beside the others.

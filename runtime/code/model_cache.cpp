@@ -99,8 +99,7 @@ class CachedModel final : public KernelModel {
   analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
     if (asked_ == 0) load(shape);
     const size_t place = asked_++;
-    if (is_following_ && place < known_.size() && known_[place].shape == shape)
-      return known_[place];
+    if (is_following_ && is_known(place, shape)) return known_[place];
     if (is_following_) leave(place);
     if (real_ == nullptr) return nothing(shape);
     analysis::Footprint answer = real_->footprint(shape);
@@ -109,6 +108,10 @@ class CachedModel final : public KernelModel {
       store();
     }
     return answer;
+  }
+
+  bool is_like_last(const analysis::LaunchShape& shape) const override {
+    return !is_following_ || is_known(asked_, shape);
   }
 
   Budget::Cost dearest() const override {
@@ -122,6 +125,10 @@ class CachedModel final : public KernelModel {
   }
 
  private:
+  bool is_known(size_t place, const analysis::LaunchShape& shape) const {
+    return place < known_.size() && known_[place].shape == shape;
+  }
+
   void load(const analysis::LaunchShape& first) {
     name_ = digest(source_.key + text_of(first));
     const std::optional<std::string> text = source_.folder->load(name_);

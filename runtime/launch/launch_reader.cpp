@@ -131,8 +131,9 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       return std::nullopt;
     }
     // Where the last answer came at once, to ask another thread takes longer.
-    const bool at_once =
-        policy_.compares() && kernel.asked.empty() && policy_.is_quick(kernel.last_analysis);
+    const bool at_once = policy_.compares() && kernel.asked.empty() &&
+                         policy_.is_quick(kernel.last_analysis) &&
+                         kernel.model->is_like_last(shape_);
     const int64_t began = at_once ? policy_.now() : 0;
     code_.ask_for_footprint(function, shape_, at_once);
     if (at_once) policy_.wait(policy_.now() - began);

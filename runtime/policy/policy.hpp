@@ -56,6 +56,9 @@ class Policy {
     double slower = 1.5;
     // Launches that the program waited for, one by one, before it is taken to wait for all.
     uint32_t alone = 8;
+    // Whether it is taken to until it has made one that it did not wait for: many programs make one
+    // launch, or wait for each to time it, and what is analysed for these is lost.
+    bool alone_at_first = true;
   };
 
   enum class Way {
@@ -65,7 +68,7 @@ class Policy {
   };
 
   // Why a launch is not followed, for the journal.
-  static constexpr const char* why_alone = "the program waits for each of its launches";
+  static constexpr const char* why_alone = "the program has waited for each launch before the next";
 
   struct Phase;
   // Mark is what the policy keeps of a kernel.
@@ -99,7 +102,7 @@ class Policy {
   // wait for the next launch before it makes another.
   class Habit {
    public:
-    explicit Habit(uint32_t alone) : enough_(alone) {}
+    Habit(uint32_t alone, bool at_first) : enough_(alone), alone_(at_first ? alone : 0) {}
     bool is_alone() const { return unwaited_ == 0 && alone_ >= enough_; }
     void launched() {
       if (++unwaited_ > 1) alone_ = 0;
@@ -111,7 +114,7 @@ class Policy {
    private:
     uint32_t enough_;
     uint32_t unwaited_ = 0;  // launches since the last call that may wait
-    uint32_t alone_ = 0;
+    uint32_t alone_;
   };
 
   // Sample is some launches of one round that went the same way, one after the other.
@@ -135,7 +138,7 @@ class Policy {
       : config_(config),
         clock_(clock),
         started_(clock()),
-        habit_(config ? config->alone : UINT32_MAX) {}
+        habit_(config ? config->alone : UINT32_MAX, config && config->alone_at_first) {}
 
   bool compares() const { return config_.has_value(); }
   int64_t now() const { return clock_(); }

@@ -101,6 +101,18 @@ TEST_F(ModelCacheTest, WhereShapesComeInAnotherOrderTheModelHearsOfAll) {
   EXPECT_EQ(asked(), 5);
 }
 
+TEST_F(ModelCacheTest, ItSaysWhereTheModelTakesOver) {
+  start()->footprint(shape(4));
+  const auto model = start();
+  model->footprint(shape(4));
+  EXPECT_FALSE(model->is_like_last(shape(16))) << "4 came from the folder, 16 will not";
+  model->footprint(shape(16));
+  EXPECT_TRUE(model->is_like_last(shape(8))) << "both of the model's own";
+  const auto third = start();
+  third->footprint(shape(4));
+  EXPECT_TRUE(third->is_like_last(shape(16)));
+}
+
 TEST_F(ModelCacheTest, AnotherFirstShapeHasAnOrderOfItsOwn) {
   start()->footprint(shape(4));
   start()->footprint(shape(8));

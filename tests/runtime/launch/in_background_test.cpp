@@ -17,7 +17,8 @@ int64_t standing_clock() {
 class InBackground : public testing::RuntimeTest {
  protected:
   void start_impatient() {
-    Policy::Config impatient{.to_start = 0, .part = 0, .alone = UINT32_MAX};
+    Policy::Config impatient{
+        .to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false};
     start({.policy = impatient, .clock = standing_clock, .waits_for_analysis = false});
     program.allocate_in(*runtime);
   }
@@ -105,7 +106,9 @@ TEST_F(InBackground, NobodyWaitsForADeviceThatWaitsForHim) {
     if (shape.grid == grid) answer.wait();
     return testing::step_footprint(shape);
   };
-  start({.policy = Policy::Config{.to_start = int64_t{1} << 60U, .alone = UINT32_MAX},
+  start({.policy =
+             Policy::Config{
+                 .to_start = int64_t{1} << 60U, .alone = UINT32_MAX, .alone_at_first = false},
          .waits_for_analysis = false});
   program.allocate_in(*runtime);
   late.allocate_in(*runtime);

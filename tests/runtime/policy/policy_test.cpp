@@ -18,8 +18,13 @@ namespace {
 using Way = Policy::Way;
 
 // A measurement takes two launches of 100 ns.
-constexpr Policy::Config quick{
-    .first = 2000, .first_part = 0, .sample = 200, .samples = 3, .again = 10, .alone = UINT32_MAX};
+constexpr Policy::Config quick{.first = 2000,
+                               .first_part = 0,
+                               .sample = 200,
+                               .samples = 3,
+                               .again = 10,
+                               .alone = UINT32_MAX,
+                               .alone_at_first = false};
 
 std::atomic<int64_t> now{0};
 int64_t read_clock() {
@@ -244,6 +249,9 @@ TEST(Policy, TakesAProgramThatWaitsForEachLaunchToWaitForTheNext) {
     if (is_waited_for) policy.habit().flushed();
     return alone;
   };
+  EXPECT_TRUE(launch(true)) << "nothing says otherwise yet";
+  EXPECT_TRUE(launch(false));
+  EXPECT_FALSE(launch(true)) << "the one before was not waited for";
   EXPECT_FALSE(launch(true));
   EXPECT_FALSE(launch(true));
   EXPECT_FALSE(launch(true));
@@ -251,7 +259,11 @@ TEST(Policy, TakesAProgramThatWaitsForEachLaunchToWaitForTheNext) {
   EXPECT_TRUE(launch(false));
   EXPECT_FALSE(launch(false));
   EXPECT_FALSE(launch(true));
-  EXPECT_FALSE(launch(true));
+}
+
+TEST(Policy, TakesNoProgramToWaitForEachLaunchWhereNothingIsCompared) {
+  Policy policy(std::nullopt, read_clock);
+  EXPECT_FALSE(policy.habit().is_alone());
 }
 
 TEST(Policy, WithoutAConfigLaunchesAlwaysGoAsTasks) {
@@ -357,8 +369,20 @@ TEST_F(GovernedRuntime, FollowsThemForLongerWhereNothingGoverns) {
 TEST_F(GovernedRuntime, GivesLaunchesThatAreWaitedForToTheDevice) {
   now = 0;
   start({.policy = Policy::Config{.alone = 8}, .clock = read_clock});
-  EXPECT_EQ(plain_of(20), 12);
-  EXPECT_EQ(runtime->counters().launches, 8U);
+  EXPECT_EQ(plain_of(20), 20);
+  EXPECT_EQ(kernels["unused"].footprints_asked, 0) << "nor is any analysed";
+}
+
+TEST_F(GovernedRuntime, FollowsLaunchesFromTheFirstThatTheProgramDoesNotWaitFor) {
+  now = 0;
+  start({.policy = Policy::Config{.alone = 8}, .clock = read_clock});
+  testing::PingPong program(testing::cells_per_block);
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 10; ++t)
+    EXPECT_EQ(program.launch(*runtime, kernels["step"], t), 0);
+  runtime->flush();
+  device.wait_idle();
+  EXPECT_EQ(runtime->counters().launches, 9U);
 }
 
 TEST_F(GovernedRuntime, SaysInTheJournalWhy) {
