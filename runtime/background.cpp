@@ -14,10 +14,9 @@
 namespace sluice::runtime {
 namespace {
 
-// For so many nanoseconds work may compete with the program's threads: what brings something is
-// mostly found by then.
-constexpr int64_t eager = 30'000'000;
 constexpr int lowest_priority = 19;
+// As the policy's part: what else may compete with the program's threads.
+constexpr int64_t eager_for_a_part = 50;  // 2 % of the time so far
 
 int64_t time_of(clockid_t clock) {
   timespec time = {};
@@ -26,6 +25,9 @@ int64_t time_of(clockid_t clock) {
 }
 
 }  // namespace
+
+Background::Background(bool waits, int64_t eager_for)
+    : waits_(waits), eager_(eager_for), started_(time_of(CLOCK_MONOTONIC)) {}
 
 void Background::add(std::function<void()> work) {
   const KeepErrno keep;
@@ -51,6 +53,7 @@ void Background::serve() {
   pthread_getcpuclockid(pthread_self(), &processor_);
   is_lowered_ = false;
   while (!work_.empty()) {
+    lower_where_long();
     std::function<void()> work = std::move(work_.front());
     work_.pop_front();
     lock.unlock();
@@ -65,14 +68,21 @@ void Background::serve() {
   ended_.notify_all();
 }
 
-bool Background::is_long() {
-  const std::lock_guard lock(mutex_);
-  if (thread_ == 0 || is_lowered_ || time_of(processor_) < eager) return is_lowered_;
+void Background::lower_where_long() {
+  const int64_t allowed = eager_ + (time_of(CLOCK_MONOTONIC) - started_) / eager_for_a_part;
+  if (is_lowered_ || spent_ + time_of(processor_) < allowed) return;
   const KeepErrno keep;
   const sched_param none = {};
   sched_setscheduler(thread_, SCHED_BATCH, &none);  // it takes no processor from who runs
   setpriority(PRIO_PROCESS, static_cast<id_t>(thread_), lowest_priority);
-  return is_lowered_ = true;
+  is_lowered_ = true;
+}
+
+bool Background::is_long() {
+  if (!is_serving_) return false;
+  const std::lock_guard lock(mutex_);
+  if (thread_ != 0) lower_where_long();
+  return is_lowered_;
 }
 
 int64_t Background::clock() {

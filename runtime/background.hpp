@@ -1,6 +1,7 @@
 // Work of Sluice's own that may take long, away from the program's threads.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -19,12 +20,16 @@
 namespace sluice::runtime {
 
 // Background does what it is given on one thread, in the order given. The thread is there while
-// there is work, and gets none of the program's signals. Work that has kept it for long goes on
-// beside the program's threads at the lowest priority. Thread-safe.
+// there is work, and gets none of the program's signals. Once work has taken long, all of it
+// together, it goes on beside the program's threads at the lowest priority. Thread-safe.
 class Background {
  public:
+  // For so many nanoseconds of a processor, and 2 % of the time so far, work may compete with the
+  // program's threads: what brings something is mostly found by then.
+  static constexpr int64_t eager = 30'000'000;
+
   // `waits`: whoever gives work does it at once, on the calling thread.
-  explicit Background(bool waits) : waits_(waits) {}
+  explicit Background(bool waits, int64_t eager_for = eager);
   ~Background() { stop(); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
@@ -60,9 +65,10 @@ class Background {
     return result;
   }
 
-  // is_long() is called now and then by those who find work unfinished: whether it has kept the
-  // thread for long by now. spent() is how many nanoseconds of a processor work has had: while
-  // others keep the processors busy, these are few; clock() is that of whoever does the work.
+  // is_long() is called now and then by those who find work unfinished: whether it has taken long
+  // by now. It costs nothing where there is none. spent() is how many nanoseconds of a processor
+  // work has had: while others keep the processors busy, these are few; clock() is that of whoever
+  // does the work.
   bool is_long();
   int64_t spent();
   static int64_t clock();
@@ -75,12 +81,15 @@ class Background {
  private:
   void add(std::function<void()> work);
   void serve();
+  void lower_where_long();
 
   const bool waits_;
+  const int64_t eager_;
+  const int64_t started_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable ended_;
   std::deque<std::function<void()>> work_;
-  bool is_serving_ = false;
+  std::atomic<bool> is_serving_ = false;
   pid_t thread_ = 0;          // the system's number of the thread that serves; 0: not known yet
   clockid_t processor_ = {};  // its time
   int64_t spent_ = 0;         // by threads before

@@ -195,6 +195,8 @@ void Runtime::flush(const Observed& observed) {
   if (!state_->has_to_flush.load(std::memory_order_acquire)) return;
   state_->gate.enter([&](Gate::Lock&) {
     state_->policy.habit().flushed();
+    state_->work.analysing.is_long();
+    state_->work.finding.is_long();
     StreamWindows& streams = state_->streams;
     if (const auto* before = std::get_if<BeforeEvent>(&observed)) {
       streams.close_for_event(before->event);

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "runtime/launch/lent_tracker.hpp"
 
@@ -45,6 +46,23 @@ TEST(Background, GetsNoneOfTheProgramsSignals) {
   };
   EXPECT_TRUE(background.run(blocks_all).get());
   EXPECT_FALSE(blocks_all());
+}
+
+TEST(Background, GoesOnAtTheLowestPriorityOnceItHasTakenLong) {
+  const auto priority = [] { return getpriority(PRIO_PROCESS, 0); };
+  constexpr int64_t for_ever = int64_t{1} << 62U;
+  Background eager(false, for_ever);
+  Background no_more(false, -for_ever);
+  EXPECT_EQ(eager.run(priority).get(), priority());
+  EXPECT_EQ(no_more.run(priority).get(), 19);
+  EXPECT_NE(priority(), 19);
+}
+
+TEST(Background, IsNotLongWhereThereIsNoWork) {
+  Background background(false, -(int64_t{1} << 62U));
+  background.run([&background] { EXPECT_TRUE(background.is_long()); }).wait();
+  background.stop();
+  EXPECT_FALSE(background.is_long());
 }
 
 TEST(Background, GivesWhatWasThrownToThoseWhoAsk) {
