@@ -52,8 +52,10 @@ struct Runtime::State {
     Background analysing;
     Background finding;  // dependences
     const Policy::Clock clock;
-    // The launch whose dependences were looked for the last time.
+    // The launch whose dependences were looked for the last time, and what of its kernel is
+    // charged.
     std::shared_ptr<Kernel> last_kernel;
+    Policy::Account* last_account = nullptr;
     std::shared_ptr<const LaunchFollower::Search> last_search;
   };
 

@@ -150,13 +150,15 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
                                      bool at_once) {
   // To watch each of many shapes would cost more than they do.
   const bool is_watched = function.kernel->footprints.size() < shapes_watched;
-  const auto answer = [this, kernel = function.kernel, image = function.image, shape, is_watched] {
+  Policy::Account* const pay = &function.kernel->pay.account(shape.grid, shape.block);
+  const auto answer = [this, kernel = function.kernel, image = function.image, pay, shape,
+                       is_watched] {
     const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
     const int64_t began = clock_();
     TimedFootprint timed{kernel->model->footprint(shape)};
     timed.nanoseconds = clock_() - began;
     timed.dearest = kernel->model->dearest();
-    kernel->analysis_time += timed.nanoseconds;
+    pay->analysis += timed.nanoseconds;
     --kernel->in_analysis;
     return timed;
   };

@@ -33,9 +33,8 @@ struct Kernel {
   FootprintCache footprints;
   // Shapes whose footprints the model was asked for, and has not been heard of.
   std::unordered_map<analysis::LaunchShape, std::future<TimedFootprint>, LaunchShapeHash> asked;
-  int64_t last_analysis = -1;             // how long the last took, in nanoseconds
-  std::atomic<uint32_t> in_analysis{0};   // those that the analysis has not answered yet
-  std::atomic<int64_t> analysis_time{0};  // nanoseconds of all answers, until they are charged
+  int64_t last_analysis = -1;            // how long the last took, in nanoseconds
+  std::atomic<uint32_t> in_analysis{0};  // those that the analysis has not answered yet
   Policy::Mark pay;
   std::unordered_set<std::string> told;  // reasons that the log has had already
   std::list<schedule::BlockCost> costs;  // one for each block size; windows point to them

@@ -80,22 +80,24 @@ std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
 
 std::optional<Dependences> Runtime::State::find(const Known& launch,
                                                 const std::string& passed_through) {
-  Policy::Mark& pay = launch.kernel.function->kernel->pay;
-  if (const auto last = std::exchange(work.last_search, nullptr))
-    std::exchange(work.last_kernel, nullptr)->pay.spend(last->nanoseconds);
+  const LaunchCall& call = *launch.kernel.call;
+  Policy::Account& pay = launch.kernel.function->kernel->pay.account(call.grid, call.block);
+  if (const auto last = std::exchange(work.last_search, nullptr)) {
+    work.last_account->spend(last->nanoseconds);
+    work.last_kernel = nullptr;
+  }
   const bool may_be_new = policy.is_quick(pay.newest) && policy.may_follow(pay);
   if (!may_be_new && !follower.knows(launch)) {
     if (policy.may_follow(pay)) return find_in_background(launch, passed_through);
-    pass(*launch.kernel.call, launch.number,
-         {launch.kernel.function->kernel.get(), pay.why_not.c_str()});
+    pass(call, launch.number, {launch.kernel.function->kernel.get(), pay.why_not.c_str()});
     return std::nullopt;
   }
   dro::DependenceTracker& tracker = follower.tracker().get();
   const uint64_t effort = tracker.effort();
   const int64_t began = policy.compares() ? policy.now() : 0;
   const std::optional<Dependences> on =
-      follower.follow(launch, streams.number_of(launch.kernel.call->stream), passed_through);
-  pay.followed(launch.kernel.call->grid.count() * launch.kernel.call->block.count());
+      follower.follow(launch, streams.number_of(call.stream), passed_through);
+  pay.followed(call.grid.count() * call.block.count());
   const uint64_t steps = tracker.effort() - effort;
   if (!on) give_up(*launch.kernel.function->kernel, dro::why_given_up);
   if (steps == 0) return on;
@@ -115,8 +117,9 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   const LaunchCall& call = *launch.kernel.call;
   std::shared_ptr<const LaunchFollower::Search> search =
       follower.begin(launch, streams.number_of(call.stream), passed_through, work.clock);
-  launch.kernel.function->kernel->pay.followed(call.grid.count() * call.block.count());
   work.last_kernel = launch.kernel.function->kernel;
+  work.last_account = &work.last_kernel->pay.account(call.grid, call.block);
+  work.last_account->followed(call.grid.count() * call.block.count());
   work.last_search = search;
   const Waiting waiting{work.finding, policy, device, gate};
   if (waiting.for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {

@@ -118,15 +118,17 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   Kernel& kernel = *function.kernel;
   if (!kernel.asked.contains(shape_)) {
     // Charged here: of shapes that are new at each launch nobody asks for the answers.
-    const int64_t taken = kernel.analysis_time.exchange(0);
+    Policy::Account& pay = kernel.pay.account(shape_.grid, shape_.block);
+    const int64_t taken = pay.analysis.exchange(0);
     if (policy_.compares() && kernel.footprints.size() + kernel.asked.size() > usual_shapes)
-      kernel.pay.charge(taken);
-    if (!policy_.may_follow(kernel.pay)) {
-      later(kernel.pay.why_not);
+      pay.charge(taken);
+    if (!policy_.may_follow(pay)) {
+      later(pay.why_not);
       return std::nullopt;
     }
     // Nor would answers come in time if all of them were asked for.
     if (kernel.asked.size() >= usual_shapes && kernel.in_analysis != 0) {
+      waiting_.background.is_long();
       later(being_analysed);
       return std::nullopt;
     }

@@ -55,21 +55,21 @@ int64_t Policy::patience() const {
   return std::max<int64_t>(0, config_->to_start + part_of_time(config_->part) + saved_ - spent_);
 }
 
-bool Policy::may_follow(Mark& kernel) const {
-  int64_t allowed = uncompared_to_start + kernel.earned;
+bool Policy::may_follow(Account& account) const {
+  int64_t allowed = uncompared_to_start + account.earned;
   if (compares()) {
     allowed = config_->kernel_to_start + part_of_time(config_->kernel_part) +
               std::max<int64_t>(0, saved_);
   }
   // Once given up it is followed again when half of what is allowed is left.
-  const bool may = kernel.spent <= (kernel.is_given_up ? allowed / 2 : allowed);
-  if (!may && !kernel.is_given_up) {
-    kernel.why_not = fmt::format(
-        "following {} of its launches cost {:.1f} ms{}", kernel.launches,
-        milliseconds(kernel.spent),
+  const bool may = account.spent <= (account.is_given_up ? allowed / 2 : allowed);
+  if (!may && !account.is_given_up) {
+    account.why_not = fmt::format(
+        "following {} of its launches of about this size cost {:.1f} ms{}", account.launches,
+        milliseconds(account.spent),
         compares() ? fmt::format(", and tasks saved {:.1f} ms so far", milliseconds(saved_)) : "");
   }
-  kernel.is_given_up = !may;
+  account.is_given_up = !may;
   return may;
 }
 
@@ -77,7 +77,7 @@ bool Policy::is_quick(int64_t last) const {
   return !compares() || (last >= 0 && last <= std::min(config_->quick, patience()));
 }
 
-void Policy::Mark::followed(uint64_t threads) {
+void Policy::Account::followed(uint64_t threads) {
   ++launches;
   earned += uncompared_for_a_launch +
             static_cast<int64_t>(threads) / uncompared_threads_for_a_step * nanoseconds_for_a_step;
@@ -111,15 +111,26 @@ void Policy::begin_round(Phase& phase) const {
   phase.tasks = phase.plain = {};
 }
 
-Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block) {
+Policy::Mark::Size& Policy::Mark::size(uint64_t blocks, const Dim3& block) {
   const int grid = std::bit_width(blocks) / bits_of_a_magnitude;
-  for (const Mark::Size& size : kernel.sizes)
-    if (size.grid == grid && size.block == block) return *size.phase;
+  for (Size& known : sizes)
+    if (known.grid == grid && known.block == block) return known;
+  const int64_t newest = sizes.empty() ? -1 : sizes.back().account.newest;
+  Size& added = sizes.emplace_back();
+  added.block = block;
+  added.grid = grid;
+  added.account.newest = newest;
+  return added;
+}
+
+Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block) {
+  Mark::Size& size = kernel.size(blocks, block);
+  if (size.phase != nullptr) return *size.phase;
   if (phase_ == nullptr || phase_->launches > forming_launches) {
     phase_ = &phases_.emplace_back();
     begin_round(*phase_);
   }
-  kernel.sizes.push_back({block, grid, phase_});
+  size.phase = phase_;
   return *phase_;
 }
 

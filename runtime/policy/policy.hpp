@@ -1,8 +1,10 @@
 // Does Sluice pay here? Which launches are followed, and which go to the device as they are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +19,7 @@ namespace sluice::runtime {
 //
 // An account of what Sluice has cost the program's threads, against what tasks have saved: it never
 // lets them wait for more than a fixed start and a small part of the program's time so far. The
-// same of each kernel, for what finding dependences of launches that are new costs any thread.
+// same of each kernel and size, for what finding dependences of new launches costs any thread.
 //
 // For each phase (launches of the same few kernels, with blocks and grids of about the same size)
 // how long its work takes as tasks, and as plain launches. Where plain ones are faster, Sluice
@@ -70,22 +72,16 @@ class Policy {
   // Why a launch is not followed, for the journal.
   static constexpr const char* why_alone = "the program has waited for each launch before the next";
 
-  struct Phase;
-  // Mark is what the policy keeps of a kernel.
-  struct Mark {
-    struct Size {
-      Dim3 block;
-      int grid = 0;  // its magnitude
-      Phase* phase = nullptr;
-    };
-    std::vector<Size> sizes;
-    uint64_t block_weight = 0;  // of one block in Sample::work, fixed when first known
-    uint64_t launches = 0;      // that were followed
-    int64_t spent = 0;          // nanoseconds, on new launches
-    int64_t earned = 0;         // where nothing is compared
-    int64_t newest = -1;        // what the last new one took
+  // Account is what launches of one kernel and size have cost: they are followed or not whatever
+  // others cost.
+  struct Account {
+    uint64_t launches = 0;  // that were followed
+    int64_t spent = 0;      // nanoseconds, on new launches
+    int64_t earned = 0;     // where nothing is compared
+    int64_t newest = -1;    // what the last new one took
     bool is_given_up = false;
-    std::string why_not;  // then
+    std::string why_not;               // then
+    std::atomic<int64_t> analysis{0};  // nanoseconds that were not charged yet, on any thread
 
     // followed() is told of a launch that was followed, spend() what that has cost, if it was new,
     // charge() what else was spent on them.
@@ -95,6 +91,24 @@ class Policy {
       newest = nanoseconds;
     }
     void charge(int64_t nanoseconds) { spent += nanoseconds; }
+  };
+
+  struct Phase;
+  // Mark is what the policy keeps of a kernel: of each block and magnitude of grids.
+  struct Mark {
+    struct Size {
+      Dim3 block;
+      int grid = 0;  // its magnitude
+      Account account;
+      Phase* phase = nullptr;  // null: none of its launches has come so far
+    };
+    std::list<Size> sizes;      // few
+    uint64_t block_weight = 0;  // of one block in Sample::work, fixed when first known
+
+    Size& size(uint64_t blocks, const Dim3& block);
+    Account& account(const Dim3& grid, const Dim3& block) {
+      return size(grid.count(), block).account;
+    }
   };
 
   // Habit is how the program waits for its launches. launched() and flushed() are told of all
@@ -148,10 +162,10 @@ class Policy {
   int64_t patience() const;
   void wait(int64_t nanoseconds) { spent_ += nanoseconds; }
 
-  // may_follow() is whether new launches of the kernel may be followed; where not, mark.why_not
-  // says what they have cost. is_quick() is whether what took so long the last time is likely to be
+  // may_follow() is whether new launches may be followed; where not, account.why_not says what they
+  // have cost. is_quick() is whether what took so long the last time is likely to be
   // over soon; negative: nobody knows.
-  bool may_follow(Mark& kernel) const;
+  bool may_follow(Account& account) const;
   bool is_quick(int64_t last) const;
 
   Habit& habit() { return habit_; }

@@ -15,7 +15,7 @@ int64_t read_clock() {
 class Following : public ::testing::Test {
  protected:
   Following() { now = 0; }
-  bool may_follow() { return policy().may_follow(kernel_); }
+  bool may_follow() { return policy().may_follow(account_); }
   const Policy& policy() {
     static const Policy::Config config{.kernel_to_start = 100, .kernel_part = 0.1, .quick = 20};
     if (!policy_) policy_.emplace(config, read_clock);
@@ -23,27 +23,27 @@ class Following : public ::testing::Test {
   }
 
   std::optional<Policy> policy_;
-  Policy::Mark kernel_;
+  Policy::Account account_;
 };
 
 TEST_F(Following, AllowsWhatIsThereToStart) {
-  kernel_.spend(100);
+  account_.spend(100);
   EXPECT_TRUE(may_follow());
-  kernel_.spend(1);
+  account_.spend(1);
   EXPECT_FALSE(may_follow());
 }
 
 TEST_F(Following, AllowsAPartOfTheTimeSoFar) {
   may_follow();
   now = 1000;
-  kernel_.spend(200);
+  account_.spend(200);
   EXPECT_TRUE(may_follow());
-  kernel_.spend(1);
+  account_.spend(1);
   EXPECT_FALSE(may_follow());
 }
 
 TEST_F(Following, IsTriedAgainWhereHalfOfWhatIsAllowedIsLeft) {
-  kernel_.spend(150);
+  account_.spend(150);
   EXPECT_FALSE(may_follow());
   now = 1990;
   EXPECT_FALSE(may_follow());
@@ -53,32 +53,44 @@ TEST_F(Following, IsTriedAgainWhereHalfOfWhatIsAllowedIsLeft) {
 
 TEST_F(Following, SaysWhatItHasCost) {
   for (int i = 0; i < 410; ++i)
-    kernel_.followed(1);
-  kernel_.spend(31'000'000);
+    account_.followed(1);
+  account_.spend(31'000'000);
   EXPECT_FALSE(may_follow());
-  EXPECT_EQ(kernel_.why_not,
-            "following 410 of its launches cost 31.0 ms, and tasks saved 0.0 ms so far");
+  EXPECT_EQ(account_.why_not,
+            "following 410 of its launches of about this size cost 31.0 ms, and tasks saved 0.0 ms "
+            "so far");
+}
+
+TEST_F(Following, OfAnotherSizeGoesOnWhereOneDidNotPay) {
+  Policy::Mark kernel;
+  const Dim3 block{32, 8, 1};
+  kernel.account({64, 64, 1}, block).spend(1000);
+  EXPECT_FALSE(policy().may_follow(kernel.account({64, 64, 1}, block)));
+  EXPECT_FALSE(policy().may_follow(kernel.account({64, 65, 1}, block))) << "of the same magnitude";
+  EXPECT_TRUE(policy().may_follow(kernel.account({64, 64, 1}, {16, 16, 1})));
+  EXPECT_TRUE(policy().may_follow(kernel.account({1, 1, 1}, block)));
+  EXPECT_FALSE(policy().is_quick(kernel.account({1, 1, 1}, block).newest)) << "as the last size";
 }
 
 TEST_F(Following, OfALaunchIsQuickWhereTheLastNewOneWas) {
-  EXPECT_FALSE(policy().is_quick(kernel_.newest));
-  kernel_.spend(20);
-  EXPECT_TRUE(policy().is_quick(kernel_.newest));
-  kernel_.spend(21);
-  EXPECT_FALSE(policy().is_quick(kernel_.newest));
+  EXPECT_FALSE(policy().is_quick(account_.newest));
+  account_.spend(20);
+  EXPECT_TRUE(policy().is_quick(account_.newest));
+  account_.spend(21);
+  EXPECT_FALSE(policy().is_quick(account_.newest));
 }
 
 TEST_F(Following, CostsStepsWhereNothingIsCompared) {
   const Policy all(std::nullopt, read_clock);
-  kernel_.spend(nanoseconds_of_steps(2'500'000));
-  EXPECT_TRUE(all.may_follow(kernel_));
-  kernel_.spend(nanoseconds_of_steps(1));
-  EXPECT_FALSE(all.may_follow(kernel_));
-  kernel_.followed(0);
-  EXPECT_FALSE(all.may_follow(kernel_));
+  account_.spend(nanoseconds_of_steps(2'500'000));
+  EXPECT_TRUE(all.may_follow(account_));
+  account_.spend(nanoseconds_of_steps(1));
+  EXPECT_FALSE(all.may_follow(account_));
+  account_.followed(0);
+  EXPECT_FALSE(all.may_follow(account_));
   for (int i = 0; i < 200; ++i)
-    kernel_.followed(0);
-  EXPECT_TRUE(all.may_follow(kernel_));
+    account_.followed(0);
+  EXPECT_TRUE(all.may_follow(account_));
 }
 
 }  // namespace
