@@ -24,6 +24,10 @@ inline cudaError_t to_error(cudaError_t error) {
 // record() keeps a failure as the calling thread's last error and returns `error`.
 cudaError_t record(cudaError_t error);
 
+// answer_to() takes the answer of a query on its way to `caller`, an address in the code that
+// asked: "not ready" is the last error of that program or library alone. Returns `error`.
+cudaError_t answer_to(void* caller, cudaError_t error);
+
 // forget_errors() ends the life of errors that only a reset of the device can clear, on all
 // threads.
 void forget_errors();

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include <dlfcn.h>
+
 #include "base/log.hpp"
 #include "hostcuda/cudart/api.hpp"
 
@@ -59,17 +61,28 @@ bool is_sticky(cudaError_t error) {
 // Counts resets of a device. A sticky error of an earlier count is over.
 std::atomic<unsigned> resets{0};
 
+// Whoever asks a stream or an event, gets "not ready" and leaves it there, would stop other
+// libraries that look for errors of their launches. With static runtimes each has its own last
+// error; here they share one, and that answer is for the asking object alone.
 struct LastError {
   cudaError_t error = cudaSuccess;
   unsigned resets = 0;
+  const void* asker = nullptr;  // of cudaErrorNotReady
 };
 thread_local LastError last;
 
-cudaError_t last_error() {
+// object_of() is where the program or library begins that holds an address.
+const void* object_of(void* address) {
+  dl_find_object found = {};
+  return _dl_find_object(address, &found) == 0 ? found.dlfo_map_start : nullptr;
+}
+
+cudaError_t last_error(void* caller) {
   if (is_sticky(last.error) && last.resets != resets.load(std::memory_order_relaxed)) {
     last.error = cudaSuccess;
   }
-  return last.error;
+  const bool is_of_others = last.asker != nullptr && last.asker != object_of(caller);
+  return is_of_others ? cudaSuccess : last.error;
 }
 
 }  // namespace
@@ -82,9 +95,13 @@ cudaError_t to_error(CUresult result) {
 
 cudaError_t record(cudaError_t error) {
   if (error != cudaSuccess) {
-    last.error = error;
-    last.resets = resets.load(std::memory_order_relaxed);
+    last = {error, resets.load(std::memory_order_relaxed)};
   }
+  return error;
+}
+
+cudaError_t answer_to(void* caller, cudaError_t error) {
+  if (error == cudaErrorNotReady) last.asker = object_of(caller);
   return error;
 }
 
@@ -114,13 +131,13 @@ using namespace sluice::cudart;
 extern "C" {
 
 cudaError_t cudaGetLastError() {
-  const cudaError_t error = last_error();
-  if (!is_sticky(error)) last.error = cudaSuccess;
+  const cudaError_t error = last_error(__builtin_return_address(0));
+  if (error != cudaSuccess && !is_sticky(error)) last = {};
   return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
-  return last_error();
+  return last_error(__builtin_return_address(0));
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

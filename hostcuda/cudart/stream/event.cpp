@@ -22,7 +22,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return with_context([&] { return cuEventQuery(event); });
+  return answer_to(__builtin_return_address(0), with_context([&] { return cuEventQuery(event); }));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -56,6 +56,12 @@ TEST(StaticRuntime, LibrariesThatAreOpenedHaveOneBeforeTheirConstructorsRun) {
   }
 }
 
+// Libraries look for errors before they launch: CUB launches nothing where there is one.
+TEST(StaticRuntime, NotReadyIsTheLastErrorOfWhoAskedAlone) {
+  const Outcome outcome = sluice_run({"--off"}, {built("not_ready"), built("one.so")});
+  EXPECT_EQ(outcome.output, "answer 600, library 0, program 600 600 0\n") << outcome.errors;
+}
+
 TEST(StaticRuntime, ExecutedChildrenHaveItReplacedToo) {
   const Outcome outcome = sluice_run({}, {"sh", "-c", built("opens") + " " + built("one.so")});
   EXPECT_EQ(outcome.output, "202\n202\nno error 7\n") << outcome.errors;
