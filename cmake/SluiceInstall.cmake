@@ -3,7 +3,7 @@
 set(private ${CMAKE_INSTALL_LIBDIR}/sluice)
 install(TARGETS sluice_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS sluice_shim LIBRARY DESTINATION ${private})
-install(TARGETS sluice_libcuda sluice_libcudart sluice_audit LIBRARY DESTINATION ${private}/cpu)
+install(TARGETS sluice_libcuda sluice_libcudart sluice_audit ${SLUICE_FORWARDERS} LIBRARY DESTINATION ${private}/cpu)
 install(FILES cmake/package/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cmake/package/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -57,5 +57,6 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "Sluice contributors <sluice@localhost>")
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)  # in a tenth of the time that xz takes
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/cpu)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/cpu
+  ${PROJECT_BINARY_DIR}/interpose/run_time_code/asked)
 include(CPack)

@@ -11,12 +11,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/cache_folder.hpp"
 #include "base/result.hpp"
 #include "interpose/driver/driver_search.hpp"
 #include "interpose/driver/program_file.hpp"
@@ -49,6 +51,19 @@ void prepend(const char* variable, const std::string& entries) {
   setenv(variable, value.c_str(), 1);
 }
 
+// What is compiled while a program runs is PTX here and machine code on a GPU, and neither may find
+// the other in the caches that libraries keep of their own.
+void set_code_caches() {
+  constexpr std::pair<const char*, const char*> caches[] = {{"CUPY_CACHE_DIR", "cupy"},
+                                                            {"NUMBA_CACHE_DIR", "numba"},
+                                                            {"TRITON_CACHE_DIR", "triton"},
+                                                            {"WARP_CACHE_PATH", "warp"}};
+  for (const auto& [variable, name] : caches) {
+    const std::string path = cache_path(variable, name);
+    if (!path.empty()) setenv(variable, path.c_str(), 0);
+  }
+}
+
 void set_environment(const RunOptions& options, const interpose::FoundDriver& driver) {
   const bool cpu = driver.is_cpu_device;
   const fs::path libraries = library_folder();
@@ -63,7 +78,10 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   }
   if (!preload.empty()) prepend("LD_PRELOAD", preload);
   // Only where the CPU device is certain: over a GPU a program's own runtime works.
-  if (cpu) prepend("LD_AUDIT", cpu_folder + "/libsluice-audit.so");
+  if (cpu) {
+    prepend("LD_AUDIT", cpu_folder + "/libsluice-audit.so");
+    set_code_caches();
+  }
   setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);

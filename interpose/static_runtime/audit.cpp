@@ -1,7 +1,8 @@
 // libsluice-audit.so: on the CPU device, before any code of a program or library runs, each
-// function of a CUDA runtime that is linked into it is led to the CPU device's own. The dynamic
-// linker calls this library (LD_AUDIT, rtld-audit(7)) under its own lock, and gives it a namespace
-// with a C library apart: nothing here is seen by the program.
+// function of a CUDA runtime that is linked into it is led to the CPU device's own, and who asks
+// for NVRTC or nvJitLink gets our forwarder. The dynamic linker calls this library (LD_AUDIT,
+// rtld-audit(7)) under its own lock, and gives it a namespace with a C library apart: nothing here
+// is seen by the program.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "interpose/driver/gpu_libraries.hpp"
+#include "interpose/run_time_code/asked_library.hpp"
 #include "interpose/static_runtime/loaded_object.hpp"
 #include "interpose/static_runtime/message.hpp"
 
@@ -76,24 +78,29 @@ void tell_obstacle(const char* path, const Obstacle& obstacle) {
   say_once(path, what, remedy);
 }
 
-// The CPU device's runtime lies beside this library; empty where that does not say where it is.
-const char* own_runtime_path() {
-  static char path[4096];
+// The folder of the CPU device's libraries, this one too, with a slash at its end; empty where that
+// does not say where it is.
+const char* own_folder() {
+  static char path[4096 - runtime_name.size()];
   if (*path != '\0') return path;
   Dl_info own = {};
-  if (dladdr(reinterpret_cast<const void*>(&own_runtime_path), &own) == 0) return path;
+  if (dladdr(reinterpret_cast<const void*>(&own_folder), &own) == 0) return path;
   std::string_view folder = own.dli_fname;
   folder.remove_suffix(file_name(folder).size());
-  if (folder.size() + runtime_name.size() >= sizeof path) return path;
-  std::memcpy(path, folder.data(), folder.size());
-  std::memcpy(path + folder.size(), runtime_name.data(), runtime_name.size());
+  if (folder.size() < sizeof path) std::memcpy(path, folder.data(), folder.size());
+  return path;
+}
+
+const char* own_runtime_path() {
+  static char path[4096];
+  if (*path != '\0' || *own_folder() == '\0') return path;
+  std::snprintf(path, sizeof path, "%s%s", own_folder(), runtime_name.data());
   return path;
 }
 
 // is_own() is true of Sluice's own libraries, here and in the folder above.
 bool is_own(std::string_view path) {
-  std::string_view folder = own_runtime_path();
-  folder.remove_suffix(file_name(folder).size());
+  std::string_view folder = own_folder();
   path.remove_suffix(file_name(path).size());
   if (path == folder) return true;
   folder.remove_suffix(folder.empty() ? 0 : 1);
@@ -203,6 +210,10 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmi
     state().waiting.add({object});
   }
   return 0;
+}
+
+__attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t*, unsigned) {
+  return const_cast<char*>(sluice::interpose::asked_library(name, sluice::interpose::own_folder()));
 }
 
 // Everything that is opened together is mapped, and none of its code has run.

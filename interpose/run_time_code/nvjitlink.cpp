@@ -1,0 +1,249 @@
+// libnvJitLink.so on the CPU device: who links machine code gets PTX in its place. The library's
+// own linker takes LTO code, with -ptx; ours links PTX. Every function that is not here is the
+// library's own, which the dynamic linker finds behind this one. Source: nvJitLink's documentation,
+// "Supported Link Options" and "Linking".
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file/bytes.hpp"
+#include "base/result.hpp"
+#include "interpose/run_time_code/real_library.hpp"
+#include "ptx/fat_binary.hpp"
+#include "ptx/link.hpp"
+#include "ptx/printer.hpp"
+
+using namespace sluice;
+using namespace sluice::interpose;
+
+namespace {
+
+// As nvJitLink.h has them; the toolkit that this is built with may come without that header.
+using Handle = struct NvJitLinkHandle*;
+enum Answer { success = 0, ptx_error = 4, internal_error = 6, unrecognized_input = 8 };
+enum Input { cubin = 1, ptx_text, lto, fat_binary, object, library, any = 10 };
+
+// Linking is a handle that is to give machine code. It is used by one thread at a time, as
+// nvJitLink's handles are.
+struct Linking {
+  bool takes_lto = false;
+  bool has_real_inputs = false;
+  std::vector<std::string> texts;  // PTX among the inputs, and what LTO code has become
+  std::string image;
+  std::string error;  // why this linker could not go on
+};
+
+class Linkings {
+ public:
+  void add(Handle handle, Linking linking) {
+    const std::lock_guard lock(mutex_);
+    linkings_[handle] = std::make_shared<Linking>(std::move(linking));
+  }
+  void remove(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    linkings_.erase(handle);
+  }
+  // find() is null for a handle that the library serves alone.
+  std::shared_ptr<Linking> find(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = linkings_.find(handle);
+    return found == linkings_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Handle, std::shared_ptr<Linking>> linkings_;
+};
+
+// Never destroyed: programs link while the process ends, too.
+Linkings& linkings() {
+  static auto* all = new Linkings;
+  return *all;
+}
+
+// guarded() keeps exceptions from C code.
+template <class Body>
+Answer guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return internal_error;
+  }
+}
+
+Answer refuse(Linking& linking, Answer status, std::string reason) {
+  linking.error = std::move(reason);
+  return status;
+}
+
+// kind_of() tells what an input is that says "any": its first bytes do.
+Input kind_of(std::string_view data) {
+  const auto first = data.size() < 4 ? 0 : *read_field<uint32_t>(std::as_bytes(std::span(data)), 0);
+  constexpr uint32_t fat = 0xBA55ED50, lto_code = 0x7F4E43ED, elf = 0x464C457F;
+  if (first == fat) return fat_binary;
+  if (first == lto_code) return lto;
+  if (first == elf) return cubin;
+  return data.starts_with("!<arch>") ? library : ptx_text;
+}
+
+Answer add_fat_binary(Linking& linking, std::string_view data) {
+  Result<std::vector<ptx::CodeEntry>> entries =
+      ptx::read_containers(std::as_bytes(std::span(data)));
+  if (!entries) return refuse(linking, unrecognized_input, entries.error().line());
+  Result<std::vector<std::string>> best = ptx::CodeImage{{std::move(*entries)}}.best_ptx();
+  if (!best) return refuse(linking, unrecognized_input, best.error().line());
+  linking.texts.push_back(std::move(best->front()));
+  return success;
+}
+
+Answer add_input(Handle handle, Linking& linking, int type, const void* data, size_t size,
+                 const char* name) {
+  const std::string_view bytes(static_cast<const char*>(data), size);
+  const int kind = type == any ? kind_of(bytes) : type;
+  if (kind == ptx_text) {
+    linking.texts.emplace_back(bytes.substr(0, bytes.find('\0')));
+    return success;
+  }
+  if (kind == fat_binary && !linking.takes_lto) return add_fat_binary(linking, bytes);
+  if (kind == lto || (linking.takes_lto && kind != cubin)) {
+    linking.has_real_inputs = true;
+    return call_real<Answer>("nvJitLinkAddData", internal_error, handle, type, data, size, name);
+  }
+  return refuse(linking, unrecognized_input,
+                std::string(name == nullptr ? "input" : name) +
+                    ": is machine code, which the CPU device's linker does not take; give it PTX "
+                    "or LTO code");
+}
+
+// take_real_ptx() has the library link what it was given.
+Answer take_real_ptx(Handle handle, Linking& linking) {
+  Answer status = call_real<Answer>("nvJitLinkComplete", internal_error, handle);
+  size_t size = 0;
+  if (status == success) {
+    status = call_real<Answer>("nvJitLinkGetLinkedPtxSize", internal_error, handle, &size);
+  }
+  if (status != success) return status;
+  std::string text(size, '\0');
+  status = call_real<Answer>("nvJitLinkGetLinkedPtx", internal_error, handle, text.data());
+  text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
+  linking.texts.insert(linking.texts.begin(), std::move(text));
+  return status;
+}
+
+Answer complete(Handle handle, Linking& linking) {
+  // Without any input the library says what is wrong.
+  if (linking.has_real_inputs || linking.texts.empty()) {
+    const Answer status = take_real_ptx(handle, linking);
+    if (status != success) return status;
+  }
+  const Result<ptx::Module> module = ptx::link_texts(linking.texts, "input");
+  if (!module) return refuse(linking, ptx_error, module.error().line());
+  const bool is_linked = linking.texts.size() > 1;
+  linking.image = is_linked ? ptx::print(*module) : std::move(linking.texts.front());
+  return success;
+}
+
+}  // namespace
+
+extern "C" {
+
+Answer nvJitLinkCreate(Handle* handle, uint32_t count, const char** given) {
+  return guarded([&] {
+    std::vector<const char*> options;
+    if (given != nullptr) options.assign(given, given + count);
+    const auto has = [&](std::string_view name) {
+      for (const char* option : options) {
+        if (option != nullptr && option == name) return true;
+      }
+      return false;
+    };
+    Linking linking;
+    linking.takes_lto = has("-lto");
+    const bool is_for_machine = !has("-ptx");
+    if (is_for_machine && linking.takes_lto) options.push_back("-ptx");
+    const auto status = call_real<Answer>("nvJitLinkCreate", internal_error, handle,
+                                          static_cast<uint32_t>(options.size()), options.data());
+    if (status == success && is_for_machine) linkings().add(*handle, std::move(linking));
+    return status;
+  });
+}
+
+Answer nvJitLinkDestroy(Handle* handle) {
+  if (handle != nullptr) linkings().remove(*handle);
+  return call_real<Answer>("nvJitLinkDestroy", internal_error, handle);
+}
+
+Answer nvJitLinkAddData(Handle handle, int type, const void* data, size_t size, const char* name) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr || data == nullptr) {
+    return call_real<Answer>("nvJitLinkAddData", internal_error, handle, type, data, size, name);
+  }
+  return guarded([&] { return add_input(handle, *linking, type, data, size, name); });
+}
+
+Answer nvJitLinkAddFile(Handle handle, int type, const char* path) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  return guarded([&] {
+    std::ifstream file;
+    if (linking != nullptr && path != nullptr) file.open(path, std::ios::binary);
+    if (!file.is_open()) {
+      return call_real<Answer>("nvJitLinkAddFile", internal_error, handle, type, path);
+    }
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    return add_input(handle, *linking, type, bytes.data(), bytes.size(), path);
+  });
+}
+
+Answer nvJitLinkComplete(Handle handle) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr) return call_real<Answer>("nvJitLinkComplete", internal_error, handle);
+  return guarded([&] { return complete(handle, *linking); });
+}
+
+Answer nvJitLinkGetLinkedCubinSize(Handle handle, size_t* size) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr || linking->image.empty() || size == nullptr) {
+    return call_real<Answer>("nvJitLinkGetLinkedCubinSize", internal_error, handle, size);
+  }
+  *size = linking->image.size() + 1;
+  return success;
+}
+
+Answer nvJitLinkGetLinkedCubin(Handle handle, void* code) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr || linking->image.empty() || code == nullptr) {
+    return call_real<Answer>("nvJitLinkGetLinkedCubin", internal_error, handle, code);
+  }
+  std::memcpy(code, linking->image.c_str(), linking->image.size() + 1);
+  return success;
+}
+
+Answer nvJitLinkGetErrorLogSize(Handle handle, size_t* size) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr || linking->error.empty() || size == nullptr) {
+    return call_real<Answer>("nvJitLinkGetErrorLogSize", internal_error, handle, size);
+  }
+  *size = linking->error.size() + 1;
+  return success;
+}
+
+Answer nvJitLinkGetErrorLog(Handle handle, char* log) {
+  const std::shared_ptr<Linking> linking = linkings().find(handle);
+  if (linking == nullptr || linking->error.empty() || log == nullptr) {
+    return call_real<Answer>("nvJitLinkGetErrorLog", internal_error, handle, log);
+  }
+  std::memcpy(log, linking->error.c_str(), linking->error.size() + 1);
+  return success;
+}
+
+}  // extern "C"

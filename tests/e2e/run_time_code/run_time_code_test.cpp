@@ -1,0 +1,99 @@
+// Programs that have NVRTC and nvJitLink make machine code run on the CPU device, which gets PTX.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "e2e/journal_view.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+// What the toolkit that this was built with lacks is a name without a file here.
+const std::string nvrtc = SLUICE_TOOLKIT_NVRTC;
+const std::string nvjitlink = SLUICE_TOOLKIT_NVJITLINK;
+
+std::string built(const std::string& name) {
+  return build_path("tests/e2e/run_time_code/" + name);
+}
+
+class RunTimeCode : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const std::string& library : {nvrtc, nvjitlink}) {
+      if (!std::filesystem::exists(library)) GTEST_SKIP() << library << " is not there";
+    }
+  }
+};
+
+void expect_sum(const Outcome& outcome) {
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "4950\n");
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST_F(RunTimeCode, NvrtcThatIsOpenedByItsPathGivesCodeThatRunsPlainAndUnderSluice) {
+  for (const std::string how : {"nvrtc", "nvrtc-apart"}) {
+    expect_sum(sluice_run({"--off"}, {built("opens_makers"), how, nvrtc}));
+    const ScratchFolder scratch;
+    const std::string journal = scratch.file("journal");
+    expect_sum(sluice_run({"--journal", journal}, {built("opens_makers"), how, nvrtc}));
+    EXPECT_EQ(inspect_figures(journal)["launches"], 1);
+  }
+}
+
+TEST_F(RunTimeCode, NvrtcThatIsOpenedByItsNameIsTheOneThatTheSearchFinds) {
+  const std::string folder = std::filesystem::path(nvrtc).parent_path().string();
+  expect_sum(run({build_path("bin/sluice"), "run", "--device", "cpu", built("opens_makers"),
+                  "nvrtc", "libnvrtc.so.13"},
+                 {{"LD_LIBRARY_PATH", folder}}));
+}
+
+TEST_F(RunTimeCode, LibraryThatIsNotThereIsNotThereOnTheCpuDeviceEither) {
+  const Outcome outcome =
+      sluice_run({}, {built("opens_makers"), "nvrtc", "/nowhere/libnvrtc.so.13"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.output, ::testing::HasSubstr("/nowhere/libnvrtc.so.13"));
+}
+
+// Whoever looks whether a library is loaded finds another file of that name on the way.
+TEST_F(RunTimeCode, LibraryIsTheOneThatIsOpenedAndNotOneThatWasLookedFor) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("libnvrtc.so.13")) << "no library";
+  expect_sum(run({build_path("bin/sluice"), "run", "--off", "--device", "cpu",
+                  built("opens_makers"), "nvrtc", nvrtc},
+                 {{"LD_LIBRARY_PATH", scratch.path()}}));
+}
+
+TEST_F(RunTimeCode, LinkedLtoCodeAndPtxRunPlainAndUnderSluice) {
+  for (const std::string how : {"lto", "ptx", "both"}) {
+    for (const std::vector<std::string>& options : {std::vector<std::string>{"--off"}, {}}) {
+      expect_sum(sluice_run(options, {built("opens_makers"), how, nvrtc, nvjitlink}));
+      expect_sum(sluice_run(options, {built("needs_makers"), how}));
+    }
+  }
+}
+
+// What CuPy keeps of this device must not be found on a GPU.
+TEST(RunTimeCodeCaches, LieApartUnlessTheUserSaysWhere) {
+  const ScratchFolder scratch;
+  const auto caches = [&](const std::string& device, const std::string& chosen) {
+    std::map<std::string, std::string> environment{{"XDG_CACHE_HOME", scratch.path()}};
+    if (!chosen.empty()) environment["CUPY_CACHE_DIR"] = chosen;
+    return run({build_path("bin/sluice"), "run", "--device", device, "sh", "-c",
+                "echo $CUPY_CACHE_DIR:$NUMBA_CACHE_DIR"},
+               environment)
+        .output;
+  };
+  const std::string own = scratch.file("sluice");
+  EXPECT_EQ(caches("cpu", ""), own + "/cupy:" + own + "/numba\n");
+  EXPECT_EQ(caches("cpu", "/elsewhere"), "/elsewhere:" + own + "/numba\n");
+}
+
+TEST_F(RunTimeCode, ProgramThatNeedsTheLibrariesGetsThemSo) {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--off"}, {}})
+    expect_sum(sluice_run(options, {built("needs_makers"), "nvrtc"}));
+}
+
+}  // namespace
+}  // namespace sluice::e2e
