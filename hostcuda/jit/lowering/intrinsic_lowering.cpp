@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -57,11 +58,28 @@ void end_thread(CallInst& end, const KernelContext& context) {
   branch->eraseFromParent();
 }
 
-// isspacep: everything that is not in the block's shared memory counts as global. Null where the
-// question is another one.
+// is_local() is true where an address is seen to be that of a variable of the thread's own.
+bool is_local(const Value* address) {
+  for (const Value* before = nullptr; before != address;) {
+    before = address;
+    if (const auto* pointer = dyn_cast<IntToPtrInst>(address)) address = pointer->getOperand(0);
+    if (const auto* number = dyn_cast<PtrToIntInst>(address)) address = number->getOperand(0);
+    if (address->getType()->isPointerTy()) address = getUnderlyingObject(address);
+  }
+  return isa<AllocaInst>(address);
+}
+
+// isspacep: what is neither in the block's shared memory nor seen to be the thread's own counts as
+// global, constants too. Null where the question is about no memory of these.
 Value* address_space_test(IntrinsicInst& test, uint64_t static_shared_bytes, IRBuilder<>& ir) {
-  const bool asks_shared = test.getIntrinsicID() == Intrinsic::nvvm_isspacep_shared;
-  if (!asks_shared && test.getIntrinsicID() != Intrinsic::nvvm_isspacep_global) return nullptr;
+  const Intrinsic::ID id = test.getIntrinsicID();
+  const bool asks_shared = id == Intrinsic::nvvm_isspacep_shared;
+  const bool asks_global = id == Intrinsic::nvvm_isspacep_global;
+  const bool asks_local = id == Intrinsic::nvvm_isspacep_local;
+  if (id == Intrinsic::nvvm_isspacep_const) return ir.getFalse();
+  if (!asks_shared && !asks_global && !asks_local) return nullptr;
+  if (asks_local || is_local(test.getArgOperand(0)))
+    return ir.getInt1(asks_local && is_local(test.getArgOperand(0)));
   Function& function = *test.getFunction();
   const auto integer = [&](Value* pointer) { return ir.CreatePtrToInt(pointer, ir.getInt64Ty()); };
   Value* offset = ir.CreateSub(integer(test.getArgOperand(0)),

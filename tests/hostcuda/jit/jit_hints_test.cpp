@@ -104,6 +104,21 @@ TEST(JitHints, GenericAddressesTellTheirSpace) {
   EXPECT_EQ(memory[0], 9U);
 }
 
+TEST(JitHints, VariablesOfAThreadAreLocalAndConstantsCountAsGlobal) {
+  const std::vector<uint32_t> memory = run_text(
+      ".local .align 4 .u32 own[4];\n.const .u32 table[2] = {7, 9};\n"
+      "mov.u64 %rd3, own;\ncvta.local.u64 %rd4, %rd3;\nadd.u64 %rd4, %rd4, 4;\n"
+      "mov.u64 %rd5, table;\ncvta.const.u64 %rd5, %rd5;\n"
+      "isspacep.local %p1, %rd4;\nisspacep.global %p2, %rd4;\n"
+      "isspacep.local %p3, %rd0;\nisspacep.global %p4, %rd5;\n"
+      "selp.u32 %r1, 1, 0, %p1;\nselp.u32 %r2, 2, 0, %p2;\nselp.u32 %r3, 4, 0, %p3;\n"
+      "selp.u32 %r4, 8, 0, %p4;\nisspacep.const %p1, %rd0;\nselp.u32 %r5, 16, 0, %p1;\n"
+      "or.b32 %r1, %r1, %r2;\nor.b32 %r1, %r1, %r3;\nor.b32 %r1, %r1, %r5;\n"
+      "or.b32 %r1, %r1, %r4;\nst.global.u32 [%rd1], %r1;\n",
+      1);
+  EXPECT_EQ(memory[0], 9U);
+}
+
 TEST(JitClusters, OfOneBlockAreBlocks) {
   // Each thread reads what its neighbour stored into its cluster's shared memory.
   const std::string text =
