@@ -54,5 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(DriverEnd, NothingOfTheDriverIsDestroyedAtTheEnd) {
+  EXPECT_EQ(sluice_run({"--off"}, {build_path("tests/e2e/own_allocator")}).status, 0);
+}
+
 }  // namespace
 }  // namespace sluice::e2e
