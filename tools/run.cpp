@@ -77,11 +77,10 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
     prepend("LD_LIBRARY_PATH", cpu_folder);
   }
   if (!preload.empty()) prepend("LD_PRELOAD", preload);
-  // Only where the CPU device is certain: over a GPU a program's own runtime works.
-  if (cpu) {
-    prepend("LD_AUDIT", cpu_folder + "/libsluice-audit.so");
-    set_code_caches();
-  }
+  // On a GPU it only stands before NVRTC and nvJitLink. A bundle for GPUs comes without it.
+  const std::string audit = cpu_folder + "/libsluice-audit.so";
+  if (cpu || (!options.off && access(audit.c_str(), R_OK) == 0)) prepend("LD_AUDIT", audit);
+  if (cpu) set_code_caches();
   setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);

@@ -1,7 +1,7 @@
-// libnvJitLink.so on the CPU device: who links machine code gets PTX in its place. The library's
-// own linker takes LTO code, with -ptx; ours links PTX. Every function that is not here is the
-// library's own, which the dynamic linker finds behind this one. Source: nvJitLink's documentation,
-// "Supported Link Options" and "Linking".
+// libnvJitLink.so: on the CPU device who links machine code gets PTX in its place; on a GPU it is
+// remembered of which PTX it was made. LTO code becomes PTX by the library's own -ptx, and PTX is
+// linked by our linker. What is not here is the library's own, behind this one.
+// Source: nvJitLink's documentation, "Supported Link Options" and "Linking".
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +18,7 @@
 
 #include "base/file/bytes.hpp"
 #include "base/result.hpp"
+#include "interpose/run_time_code/made_code.hpp"
 #include "interpose/run_time_code/real_library.hpp"
 #include "ptx/fat_binary.hpp"
 #include "ptx/link.hpp"
@@ -36,6 +37,7 @@ enum Input { cubin = 1, ptx_text, lto, fat_binary, object, library, any = 10 };
 // Linking is a handle that is to give machine code. It is used by one thread at a time, as
 // nvJitLink's handles are.
 struct Linking {
+  Handle linker = nullptr;  // of LTO code to PTX: the program's own or, on a GPU, one beside it
   bool takes_lto = false;
   bool has_real_inputs = false;
   std::vector<std::string> texts;  // PTX among the inputs, and what LTO code has become
@@ -106,8 +108,7 @@ Answer add_fat_binary(Linking& linking, std::string_view data) {
   return success;
 }
 
-Answer add_input(Handle handle, Linking& linking, int type, const void* data, size_t size,
-                 const char* name) {
+Answer add_input(Linking& linking, int type, const void* data, size_t size, const char* name) {
   const std::string_view bytes(static_cast<const char*>(data), size);
   const int kind = type == any ? kind_of(bytes) : type;
   if (kind == ptx_text) {
@@ -117,7 +118,8 @@ Answer add_input(Handle handle, Linking& linking, int type, const void* data, si
   if (kind == fat_binary && !linking.takes_lto) return add_fat_binary(linking, bytes);
   if (kind == lto || (linking.takes_lto && kind != cubin)) {
     linking.has_real_inputs = true;
-    return call_real<Answer>("nvJitLinkAddData", internal_error, handle, type, data, size, name);
+    return call_real<Answer>("nvJitLinkAddData", internal_error, linking.linker, type, data, size,
+                             name);
   }
   return refuse(linking, unrecognized_input,
                 std::string(name == nullptr ? "input" : name) +
@@ -126,7 +128,8 @@ Answer add_input(Handle handle, Linking& linking, int type, const void* data, si
 }
 
 // take_real_ptx() has the library link what it was given.
-Answer take_real_ptx(Handle handle, Linking& linking) {
+Answer take_real_ptx(Linking& linking) {
+  const Handle handle = linking.linker;
   Answer status = call_real<Answer>("nvJitLinkComplete", internal_error, handle);
   size_t size = 0;
   if (status == success) {
@@ -140,10 +143,10 @@ Answer take_real_ptx(Handle handle, Linking& linking) {
   return status;
 }
 
-Answer complete(Handle handle, Linking& linking) {
+Answer complete(Linking& linking) {
   // Without any input the library says what is wrong.
   if (linking.has_real_inputs || linking.texts.empty()) {
-    const Answer status = take_real_ptx(handle, linking);
+    const Answer status = take_real_ptx(linking);
     if (status != success) return status;
   }
   const Result<ptx::Module> module = ptx::link_texts(linking.texts, "input");
@@ -153,33 +156,65 @@ Answer complete(Handle handle, Linking& linking) {
   return success;
 }
 
+// observe_input() takes an input of a linking on a GPU too. What is not understood, machine code
+// above all, is in the linking's error, and nothing is remembered.
+void observe_input(Linking& linking, int type, const void* data, size_t size, const char* name) {
+  const Answer status = guarded([&] { return add_input(linking, type, data, size, name); });
+  if (status != success && linking.error.empty()) linking.error = "not understood";
+}
+
+// remember() has the shim know the PTX of the machine code that the program got.
+void remember(Handle handle, Linking& linking, const void* code) {
+  size_t size = 0;
+  const bool is_known =
+      linking.error.empty() && guarded([&] { return complete(linking); }) == success &&
+      call_real<Answer>("nvJitLinkGetLinkedCubinSize", internal_error, handle, &size) == success;
+  if (is_known) remember_code(code, size, linking.image.data(), linking.image.size());
+}
+
+Answer create_real(Handle* handle, std::vector<const char*> options) {
+  return call_real<Answer>("nvJitLinkCreate", internal_error, handle,
+                           static_cast<uint32_t>(options.size()), options.data());
+}
+
+Answer create(Handle* handle, uint32_t count, const char** given) {
+  std::vector<const char*> options;
+  if (given != nullptr) options.assign(given, given + count);
+  const auto has = [&](std::string_view name) {
+    for (const char* option : options) {
+      if (option != nullptr && option == name) return true;
+    }
+    return false;
+  };
+  if (has("-ptx")) return create_real(handle, options);
+  Linking linking;
+  linking.takes_lto = has("-lto");
+  std::vector<const char*> for_ptx = options;
+  if (linking.takes_lto) for_ptx.push_back("-ptx");
+  const Answer status = create_real(handle, is_for_cpu() ? for_ptx : options);
+  if (status != success) return status;
+  linking.linker = *handle;
+  if (!is_for_cpu() && create_real(&linking.linker, for_ptx) != success) return status;
+  linkings().add(*handle, std::move(linking));
+  return status;
+}
+
 }  // namespace
 
 extern "C" {
 
 Answer nvJitLinkCreate(Handle* handle, uint32_t count, const char** given) {
-  return guarded([&] {
-    std::vector<const char*> options;
-    if (given != nullptr) options.assign(given, given + count);
-    const auto has = [&](std::string_view name) {
-      for (const char* option : options) {
-        if (option != nullptr && option == name) return true;
-      }
-      return false;
-    };
-    Linking linking;
-    linking.takes_lto = has("-lto");
-    const bool is_for_machine = !has("-ptx");
-    if (is_for_machine && linking.takes_lto) options.push_back("-ptx");
-    const auto status = call_real<Answer>("nvJitLinkCreate", internal_error, handle,
-                                          static_cast<uint32_t>(options.size()), options.data());
-    if (status == success && is_for_machine) linkings().add(*handle, std::move(linking));
-    return status;
-  });
+  return guarded([&] { return create(handle, count, given); });
 }
 
 Answer nvJitLinkDestroy(Handle* handle) {
-  if (handle != nullptr) linkings().remove(*handle);
+  if (handle != nullptr) {
+    const std::shared_ptr<Linking> linking = linkings().find(*handle);
+    linkings().remove(*handle);
+    if (linking != nullptr && linking->linker != nullptr && linking->linker != *handle) {
+      call_real<Answer>("nvJitLinkDestroy", internal_error, &linking->linker);
+    }
+  }
   return call_real<Answer>("nvJitLinkDestroy", internal_error, handle);
 }
 
@@ -188,7 +223,11 @@ Answer nvJitLinkAddData(Handle handle, int type, const void* data, size_t size, 
   if (linking == nullptr || data == nullptr) {
     return call_real<Answer>("nvJitLinkAddData", internal_error, handle, type, data, size, name);
   }
-  return guarded([&] { return add_input(handle, *linking, type, data, size, name); });
+  if (!is_for_cpu()) {
+    observe_input(*linking, type, data, size, name);
+    return call_real<Answer>("nvJitLinkAddData", internal_error, handle, type, data, size, name);
+  }
+  return guarded([&] { return add_input(*linking, type, data, size, name); });
 }
 
 Answer nvJitLinkAddFile(Handle handle, int type, const char* path) {
@@ -200,19 +239,25 @@ Answer nvJitLinkAddFile(Handle handle, int type, const char* path) {
       return call_real<Answer>("nvJitLinkAddFile", internal_error, handle, type, path);
     }
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
-    return add_input(handle, *linking, type, bytes.data(), bytes.size(), path);
+    if (!is_for_cpu()) {
+      observe_input(*linking, type, bytes.data(), bytes.size(), path);
+      return call_real<Answer>("nvJitLinkAddFile", internal_error, handle, type, path);
+    }
+    return add_input(*linking, type, bytes.data(), bytes.size(), path);
   });
 }
 
 Answer nvJitLinkComplete(Handle handle) {
   const std::shared_ptr<Linking> linking = linkings().find(handle);
-  if (linking == nullptr) return call_real<Answer>("nvJitLinkComplete", internal_error, handle);
-  return guarded([&] { return complete(handle, *linking); });
+  if (linking == nullptr || !is_for_cpu()) {
+    return call_real<Answer>("nvJitLinkComplete", internal_error, handle);
+  }
+  return guarded([&] { return complete(*linking); });
 }
 
 Answer nvJitLinkGetLinkedCubinSize(Handle handle, size_t* size) {
   const std::shared_ptr<Linking> linking = linkings().find(handle);
-  if (linking == nullptr || linking->image.empty() || size == nullptr) {
+  if (linking == nullptr || !is_for_cpu() || linking->image.empty() || size == nullptr) {
     return call_real<Answer>("nvJitLinkGetLinkedCubinSize", internal_error, handle, size);
   }
   *size = linking->image.size() + 1;
@@ -221,8 +266,10 @@ Answer nvJitLinkGetLinkedCubinSize(Handle handle, size_t* size) {
 
 Answer nvJitLinkGetLinkedCubin(Handle handle, void* code) {
   const std::shared_ptr<Linking> linking = linkings().find(handle);
-  if (linking == nullptr || linking->image.empty() || code == nullptr) {
-    return call_real<Answer>("nvJitLinkGetLinkedCubin", internal_error, handle, code);
+  if (linking == nullptr || !is_for_cpu() || linking->image.empty() || code == nullptr) {
+    const auto status = call_real<Answer>("nvJitLinkGetLinkedCubin", internal_error, handle, code);
+    if (status == success && linking != nullptr) remember(handle, *linking, code);
+    return status;
   }
   std::memcpy(code, linking->image.c_str(), linking->image.size() + 1);
   return success;
@@ -230,7 +277,7 @@ Answer nvJitLinkGetLinkedCubin(Handle handle, void* code) {
 
 Answer nvJitLinkGetErrorLogSize(Handle handle, size_t* size) {
   const std::shared_ptr<Linking> linking = linkings().find(handle);
-  if (linking == nullptr || linking->error.empty() || size == nullptr) {
+  if (linking == nullptr || !is_for_cpu() || linking->error.empty() || size == nullptr) {
     return call_real<Answer>("nvJitLinkGetErrorLogSize", internal_error, handle, size);
   }
   *size = linking->error.size() + 1;
@@ -239,7 +286,7 @@ Answer nvJitLinkGetErrorLogSize(Handle handle, size_t* size) {
 
 Answer nvJitLinkGetErrorLog(Handle handle, char* log) {
   const std::shared_ptr<Linking> linking = linkings().find(handle);
-  if (linking == nullptr || linking->error.empty() || log == nullptr) {
+  if (linking == nullptr || !is_for_cpu() || linking->error.empty() || log == nullptr) {
     return call_real<Answer>("nvJitLinkGetErrorLog", internal_error, handle, log);
   }
   std::memcpy(log, linking->error.c_str(), linking->error.size() + 1);

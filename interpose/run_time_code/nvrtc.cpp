@@ -1,6 +1,6 @@
-// libnvrtc.so on the CPU device: who asks for machine code gets PTX in its place. Every function
-// that is not here is the library's own, which the dynamic linker finds behind this one. Source:
-// NVRTC's documentation, "Basic Usage" and "Supported Compile Options".
+// libnvrtc.so: on the CPU device who asks for machine code gets PTX in its place; on a GPU it is
+// remembered of which PTX it was made. What is not here is the library's own, behind this one.
+// Source: NVRTC's documentation, "Basic Usage" and "Supported Compile Options".
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/run_time_code/made_code.hpp"
 #include "interpose/run_time_code/real_library.hpp"
 
 using namespace sluice::interpose;
@@ -77,12 +78,24 @@ Result compile(Program program, int count, const char* const* given) {
                            static_cast<const char* const*>(texts.data()));
 }
 
+// remember() has the shim know the PTX of the machine code that the program got: the library has
+// both.
+void remember(Program program, const char* code) {
+  size_t size = 0, ptx_size = 0;
+  call_real<Result>("nvrtcGetCUBINSize", internal_error, program, &size);
+  call_real<Result>("nvrtcGetPTXSize", internal_error, program, &ptx_size);
+  if (size == 0 || ptx_size == 0) return;
+  std::string ptx(ptx_size, '\0');
+  if (call_real<Result>("nvrtcGetPTX", internal_error, program, ptx.data()) != success) return;
+  remember_code(code, size, ptx.data(), ptx_size);
+}
+
 }  // namespace
 
 extern "C" {
 
 Result nvrtcCompileProgram(Program program, int count, const char* const* options) {
-  if (count <= 0 || options == nullptr) {
+  if (!is_for_cpu() || count <= 0 || options == nullptr) {
     return call_real<Result>("nvrtcCompileProgram", internal_error, program, count, options);
   }
   try {
@@ -99,7 +112,14 @@ Result nvrtcGetCUBINSize(Program program, size_t* size) {
 
 Result nvrtcGetCUBIN(Program program, char* code) {
   const char* const name = for_machines().has(program) ? "nvrtcGetPTX" : "nvrtcGetCUBIN";
-  return call_real<Result>(name, internal_error, program, code);
+  const auto result = call_real<Result>(name, internal_error, program, code);
+  if (result != success || is_for_cpu()) return result;
+  try {
+    remember(program, code);
+  } catch (const std::bad_alloc&) {
+    return result;  // launches of what is not remembered pass through
+  }
+  return result;
 }
 
 Result nvrtcDestroyProgram(Program* program) {

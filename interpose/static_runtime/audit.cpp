@@ -1,8 +1,8 @@
-// libsluice-audit.so: on the CPU device, before any code of a program or library runs, each
-// function of a CUDA runtime that is linked into it is led to the CPU device's own, and who asks
-// for NVRTC or nvJitLink gets our forwarder. The dynamic linker calls this library (LD_AUDIT,
-// rtld-audit(7)) under its own lock, and gives it a namespace with a C library apart: nothing here
-// is seen by the program.
+// libsluice-audit.so: who asks for NVRTC or nvJitLink gets our forwarder. On the CPU device, before
+// any code of a program or library runs, each function of a CUDA runtime that is linked into it is
+// led to the CPU device's own. The dynamic linker calls this library (LD_AUDIT, rtld-audit(7))
+// under its own lock, and gives it a namespace with a C library apart: nothing here is seen by the
+// program.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +31,7 @@ struct Mapped {
 };
 
 struct State {
+  bool is_cpu = false;
   Array<Mapped> waiting;        // mapped, and not looked at
   link_map* runtime = nullptr;  // the CPU device's
   bool told_of_gpu_library = false;
@@ -193,17 +194,18 @@ void look_at_all() {
 
 extern "C" {
 
-// 0: the dynamic linker goes on without this library. On a GPU a program keeps its own runtime.
 __attribute__((visibility("default"))) unsigned la_version(unsigned version) {
   const char* const device = std::getenv("SLUICE_DEVICE");
-  const bool is_cpu = device != nullptr && std::strcmp(device, "cpu") == 0;
-  return is_cpu ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
+  sluice::interpose::state().is_cpu = device != nullptr && std::strcmp(device, "cpu") == 0;
+  return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
 __attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmid_t,
                                                            uintptr_t* cookie) {
   using namespace sluice::interpose;
   *cookie = reinterpret_cast<uintptr_t>(object);
+  // On a GPU a program keeps its own runtime, and the libraries of machine code work.
+  if (!state().is_cpu) return 0;
   if (is_own_runtime(path_of(*object))) {
     if (state().runtime == nullptr) state().runtime = object;
   } else if (!is_own(path_of(*object))) {

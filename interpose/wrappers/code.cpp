@@ -1,9 +1,11 @@
 // Modules, libraries and the functions in them.
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "interpose/run_time_code/remembered_code.hpp"
 #include "interpose/shim_device.hpp"
 #include "interpose/wrappers/wrappers.hpp"
 
@@ -15,7 +17,9 @@ namespace {
 template <class Handle>
 CUresult note_code(CUresult result, const Handle* code, const void* image) {
   if (result == CUDA_SUCCESS) note_handle(*code);
-  return noted(result, &Runtime::code_loaded, code, image);
+  if (result != CUDA_SUCCESS || Shim::get().runtime() == nullptr) return result;
+  const std::optional<std::string> ptx = remembered_ptx(image);
+  return noted(result, &Runtime::code_loaded, code, ptx ? ptx->c_str() : image);
 }
 
 // The runtime reads images from memory; a file that the driver opened by name is read again.

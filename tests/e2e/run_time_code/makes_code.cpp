@@ -2,6 +2,8 @@
 // loads what it gets by the driver API, and runs it. Built twice: with the libraries among those
 // that it needs (LINKED), and without, when it opens the files of its arguments.
 //   makes_code nvrtc|nvrtc-apart|lto|ptx|both [NVRTC [NVJITLINK]]
+//   makes_code file               takes what the file that CODE names has, and makes nothing
+// writes the code into the file that CODE names, if any, and
 // prints the sum of what the kernel wrote, 4950.
 #include <cstdio>
 #include <cstdlib>
@@ -124,6 +126,24 @@ Code make(const std::string& how) {
   return link({{input_ptx, first_ptx}, {input_ptx, second}}, {"-arch=sm_80"});
 }
 
+void save(const Code& code) {
+  const char* const path = std::getenv("CODE");
+  std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "wb");
+  if (file == nullptr) return;
+  std::fwrite(code.data(), 1, code.size(), file);
+  std::fclose(file);
+}
+
+Code saved() {
+  Code code;
+  if (std::FILE* const file = std::fopen(std::getenv("CODE"), "rb")) {
+    for (int next = std::fgetc(file); next != EOF; next = std::fgetc(file))
+      code.push_back(static_cast<char>(next));
+    std::fclose(file);
+  }
+  return code;
+}
+
 int run(const Code& code) {
   CUdevice device = 0;
   CUcontext context = nullptr;
@@ -151,6 +171,11 @@ int run(const Code& code) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  const std::string how = count > 1 ? arguments[1] : "nvrtc";
+  if (how == "file") {
+    std::printf("%d\n", run(saved()));
+    return 0;
+  }
 #ifndef LINKED
   // As programs look whether somebody else has loaded it.
   if (dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_NOLOAD) != nullptr) return 1;
@@ -164,6 +189,8 @@ int main(int count, char** arguments) {
 #endif
   int major = 0, minor = 0;
   CALL(nvrtcVersion, &major, &minor);  // which no forwarder has
-  std::printf("%d\n", run(make(count > 1 ? arguments[1] : "nvrtc")));
+  const Code code = make(how);
+  save(code);
+  std::printf("%d\n", run(code));
   return major >= 12 ? 0 : 1;
 }

@@ -95,5 +95,37 @@ TEST_F(RunTimeCode, ProgramThatNeedsTheLibrariesGetsThemSo) {
     expect_sum(sluice_run(options, {built("needs_makers"), "nvrtc"}));
 }
 
+// On a GPU, for which a driver that runs nothing stands in, the program gets its machine code, and
+// its launches are analysed by the PTX that it was made of: in a later process too, which makes
+// none.
+TEST_F(RunTimeCode, OnAGpuMachineCodeIsRememberedByItsPtx) {
+  for (const std::string how : {"nvrtc", "lto", "ptx", "both"}) {
+    const ScratchFolder scratch;
+    const std::map<std::string, std::string> environment = {
+        {"LD_LIBRARY_PATH", built("driver")},
+        {"SLUICE_ANALYSIS_CACHE", scratch.file("analysis")},
+        {"RECORD", scratch.file("record")},
+        {"CODE", scratch.file("code")}};
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{how, nvrtc, nvjitlink}, {"file"}}) {
+      const std::string journal = scratch.file("journal");
+      std::vector<std::string> command = {
+          build_path("bin/sluice"), "run", "--device", "gpu", "--journal", journal, "--",
+          built("opens_makers")};
+      command.insert(command.end(), arguments.begin(), arguments.end());
+      const Outcome outcome = run(command, environment);
+      EXPECT_EQ(outcome.output, "0\n") << how << outcome.errors;
+      const nlohmann::json figures = inspect_figures(journal);
+      EXPECT_EQ(figures["launches"], 1);
+      EXPECT_EQ(figures["footprints"], 1) << how << " " << arguments.front() << figures.dump();
+    }
+    std::ifstream record(scratch.file("record"));
+    const std::string text(std::istreambuf_iterator<char>(record), {});
+    EXPECT_EQ(text, "image the same\nlaunch 1 100\nimage the same\nlaunch 1 100\n") << how;
+    std::ifstream code(scratch.file("code"));
+    EXPECT_EQ(code.get(), 0x7f) << "no ELF file";
+  }
+}
+
 }  // namespace
 }  // namespace sluice::e2e
