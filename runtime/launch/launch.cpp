@@ -141,7 +141,8 @@ void Runtime::State::give_up(Kernel& kernel, const std::string& why) {
 }
 
 void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason) {
-  const std::string name = reason.kernel == nullptr ? "?" : reason.kernel->name;
+  static const std::string unknown = "?";
+  const std::string& name = reason.kernel == nullptr ? unknown : reason.kernel->name;
   const std::string text = reason.text;
   streams.close();
   if (reason.kernel != nullptr) tell(*reason.kernel, text);
