@@ -77,7 +77,8 @@ TEST_P(RandomNests, ComputeWhatTheInterpreterComputes) {
 
 // Seeds that once differed.
 TEST(PastSeeds, ComputeWhatTheInterpreterComputes) {
-  for (const uint64_t seed : {100'187u, 100'375u, 1'000'100'357u, 1'000'200'216u, 2'000'001'747u}) {
+  for (const uint64_t seed :
+       {100'187u, 100'375u, 1'000'100'357u, 1'000'200'216u, 2'000'001'747u, 2'007'100'588u}) {
     const Verdict verdict = compare(generate(seed));
     EXPECT_TRUE(verdict.fits) << seed;
     EXPECT_EQ(verdict.difference, "") << seed;

@@ -185,25 +185,30 @@ class Lifter {
   }
 
   void put_in_memory(const Place& place) {
+    std::vector<Instruction*> crossing = crossing_values(place);
+    for (PHINode& phi : place.meeting->phis())
+      crossing.push_back(&phi);
+    for (Instruction* instruction : crossing) {
+      if (auto* phi = dyn_cast<PHINode>(instruction))
+        slots_.push_back(DemotePHIToStack(phi, function_.getEntryBlock().begin()));
+    }
+    // A phi becomes a load, which may cross blocks itself.
+    for (Instruction* instruction : crossing_values(place)) {
+      slots_.push_back(DemoteRegToStack(*instruction, false, function_.getEntryBlock().begin()));
+    }
+    std::erase(slots_, nullptr);  // of what nobody uses
+  }
+
+  static std::vector<Instruction*> crossing_values(const Place& place) {
     std::vector<Instruction*> crossing;
-    const auto collect = [&](const Blocks& blocks) {
-      for (BasicBlock* block : blocks) {
+    for (const Blocks* blocks : {&place.taken, &place.other}) {
+      for (BasicBlock* block : *blocks) {
         for (Instruction& instruction : *block) {
           if (crosses(instruction, *place.call)) crossing.push_back(&instruction);
         }
       }
-    };
-    collect(place.taken);
-    collect(place.other);
-    for (PHINode& phi : place.meeting->phis())
-      crossing.push_back(&phi);
-    for (Instruction* instruction : crossing) {
-      auto* phi = dyn_cast<PHINode>(instruction);
-      AllocaInst* kept =
-          phi ? DemotePHIToStack(phi, function_.getEntryBlock().begin())
-              : DemoteRegToStack(*instruction, false, function_.getEntryBlock().begin());
-      if (kept) slots_.push_back(kept);
     }
+    return crossing;
   }
 
   // Whether the value is used behind the call, or in another block than its own.

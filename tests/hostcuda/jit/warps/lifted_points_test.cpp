@@ -94,6 +94,35 @@ TEST(LiftPoints, TakesThemOutOfBranchesInBranchesAndInLoops) {
             Together::yes);
 }
 
+// What a loop before the point leaves is not there for threads that did not come.
+TEST(LiftPoints, CarriesWhatLoopsLeavePastThem) {
+  EXPECT_EQ(lifted("  br i1 %c, label %before, label %end\n"
+                   "before:\n"
+                   "  br label %loop\n"
+                   "loop:\n"
+                   "  %i = phi i32 [0, %before], [%next, %join]\n"
+                   "  %d = icmp ult i32 %i, %t\n"
+                   "  br i1 %d, label %inner, label %join\n"
+                   "inner:\n"
+                   "  br label %join\n"
+                   "join:\n"
+                   "  %k = phi i32 [%i, %inner], [%t, %loop]\n"
+                   "  %next = add i32 %i, 1\n"
+                   "  %more = icmp ult i32 %next, %n\n"
+                   "  br i1 %more, label %loop, label %then\n"
+                   "then:\n"
+                   "  %a = " +
+                   shuffle + "\n" +
+                   "  br label %end\n"
+                   "end:\n"
+                   "  %v = phi i32 [%a, %then], [0, %entry]\n"
+                   "  %w = phi i32 [%k, %then], [1, %entry]\n"
+                   "  %s = add i32 %v, %w\n"
+                   "  store i32 %s, ptr %p\n"
+                   "  ret void\n"),
+            Together::yes);
+}
+
 TEST(LiftPoints, LeavesThoseOfALoopUnderTheBranch) {
   EXPECT_EQ(lifted("  br i1 %c, label %loop, label %end\n"
                    "loop:\n"
