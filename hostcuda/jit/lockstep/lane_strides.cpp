@@ -1,5 +1,6 @@
 #include "hostcuda/jit/lockstep/lane_strides.hpp"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
@@ -15,7 +16,7 @@ std::optional<int64_t> LaneStrides::of(const Value* value) {
   if (const auto found = known_.find(value); found != known_.end()) return found->second;
   // A loop's variable that comes back to itself changes alike for all threads, until shown
   // otherwise.
-  known_[value] = 0;
+  if (isa<PHINode>(instruction)) known_[value] = 0;
   const std::optional<int64_t> stride = find(instruction);
   known_[value] = stride;
   return stride;
@@ -101,29 +102,42 @@ std::optional<int64_t> LaneStrides::of_product(const Value* value, const Value* 
   return *stride * constant->getSExtValue();
 }
 
+// Whether a value is made of the phi's by additions, perhaps around other loops; those whose stride
+// is known already are starts.
+bool LaneStrides::comes_back(const Value* value, const PHINode& phi) const {
+  constexpr size_t most_values = 64;  // unrolled loops add several times
+  SmallSetVector<const Value*, 16> seen;
+  seen.insert(value);
+  for (size_t i = 0; i < seen.size() && i < most_values; ++i) {
+    if (seen[i] == &phi) return true;
+    auto* instruction = dyn_cast<Instruction>(seen[i]);
+    if (!instruction || known_.contains(instruction)) continue;
+    if (instruction->getOpcode() == Instruction::Add ||
+        isa<GetElementPtrInst, PHINode>(instruction)) {
+      seen.insert(instruction->value_op_begin(), instruction->value_op_end());
+    }
+  }
+  return false;
+}
+
+// The stride with which a loop begins, where what comes back has it as well.
 std::optional<int64_t> LaneStrides::of_phi(const PHINode& phi) {
   std::optional<int64_t> common;
+  SmallVector<const Value*, 4> rounds;
   for (const Value* incoming : phi.incoming_values()) {
     if (incoming == &phi || isa<UndefValue>(incoming)) continue;
-    // What comes back by the loop's own addition has the stride of the start, if the step has none.
-    auto* next = dyn_cast<BinaryOperator>(incoming);
-    if (next && next->getOpcode() == Instruction::Add &&
-        (next->getOperand(0) == &phi || next->getOperand(1) == &phi)) {
-      if (of(next->getOperand(next->getOperand(0) == &phi ? 1 : 0)) != 0) return std::nullopt;
-      continue;
-    }
-    auto* moved = dyn_cast<GetElementPtrInst>(incoming);
-    if (moved && moved->getPointerOperand() == &phi) {
-      for (const Use& index : moved->indices()) {
-        if (of(index.get()) != 0) return std::nullopt;
-      }
+    if (comes_back(incoming, phi)) {
+      rounds.push_back(incoming);
       continue;
     }
     const auto stride = of(incoming);
     if (!stride || (common && *common != *stride)) return std::nullopt;
     common = stride;
   }
-  if (common) known_[&phi] = common;
+  if (!common) return std::nullopt;
+  known_[&phi] = common;
+  for (const Value* incoming : rounds)
+    if (of(incoming) != common) return std::nullopt;
   return common;
 }
 

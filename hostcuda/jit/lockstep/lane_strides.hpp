@@ -28,6 +28,7 @@ class LaneStrides {
   std::optional<int64_t> of_sum(const llvm::User& sum, int sign);
   std::optional<int64_t> of_lane(const llvm::User& part);
   std::optional<int64_t> of_product(const llvm::Value* value, const llvm::Value* factor);
+  bool comes_back(const llvm::Value* value, const llvm::PHINode& phi) const;
   std::optional<int64_t> of_phi(const llvm::PHINode& phi);
   std::optional<int64_t> of_address(const llvm::GetElementPtrInst& address);
   bool is_uniform(const llvm::User& user);

@@ -1,6 +1,12 @@
 // Loops in which the threads of a block go round together compute what each thread alone would.
 #include <gmock/gmock.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/SourceMgr.h>
 
+#include "hostcuda/jit/lockstep/lane_strides.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
 namespace sluice::hostcuda {
@@ -208,6 +214,64 @@ TEST_P(JitLockstep, KnowsWhereEachThreadStoodInItsLastRound) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u),
                          [](const auto& test) { return std::to_string(test.param) + "Threads"; });
+
+// strides_in() is the stride of the pointer of each load of a function with these blocks, in bytes.
+std::vector<std::optional<int64_t>> strides_in(const std::string& blocks) {
+  const std::string text =
+      "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
+      "i32 %nz, i32 %cx, i32 %cy, i32 %cz, i32 %t, i32 %ty, i32 %tz, i32 %n, i32 %m) {\n" +
+      blocks + "}\n";
+  llvm::LLVMContext llvm;
+  llvm::SMDiagnostic problem;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, llvm);
+  EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
+  std::vector<std::optional<int64_t>> found;
+  if (!module) return found;
+  llvm::Function& function = *module->getFunction("f");
+  jit::LaneStrides strides(function);
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      found.push_back(strides.of(load->getPointerOperand()));
+  }
+  return found;
+}
+
+// As nvcc unrolls a grid-stride loop: the counter moves on in two steps, and begins where a loop
+// for the rest has left it.
+TEST(LaneStrides, AreKnownWhereALoopAddsMoreThanOnce) {
+  EXPECT_THAT(strides_in("entry:\n  br label %rest\n"
+                         "rest:\n"
+                         "  %i = phi i32 [%t, %entry], [%i1, %rest]\n"
+                         "  %i1 = add i32 %i, %nx\n"
+                         "  %more = icmp slt i32 %i1, %m\n"
+                         "  br i1 %more, label %rest, label %loop\n"
+                         "loop:\n"
+                         "  %j = phi i32 [%j2, %loop], [%i1, %rest]\n"
+                         "  %p = getelementptr i32, ptr %origin, i32 %j\n"
+                         "  %a = load i32, ptr %p\n"
+                         "  %j1 = add i32 %j, %nx\n"
+                         "  %q = getelementptr i32, ptr %origin, i32 %j1\n"
+                         "  %b = load i32, ptr %q\n"
+                         "  %j2 = add i32 %j1, %nx\n"
+                         "  %again = icmp slt i32 %j2, %n\n"
+                         "  br i1 %again, label %loop, label %end\n"
+                         "end:\n  ret void\n"),
+              testing::ElementsAre(4, 4));
+}
+
+TEST(LaneStrides, AreNotKnownWhereNeighboursGoOnDifferently) {
+  EXPECT_THAT(strides_in("entry:\n  br label %loop\n"
+                         "loop:\n"
+                         "  %j = phi i32 [%t, %entry], [%j2, %loop]\n"
+                         "  %p = getelementptr i32, ptr %origin, i32 %j\n"
+                         "  %a = load i32, ptr %p\n"
+                         "  %j1 = add i32 %j, %nx\n"
+                         "  %j2 = add i32 %j1, %t\n"
+                         "  %again = icmp slt i32 %j2, %n\n"
+                         "  br i1 %again, label %loop, label %end\n"
+                         "end:\n  ret void\n"),
+              testing::ElementsAre(std::nullopt));
+}
 
 }  // namespace
 }  // namespace sluice::hostcuda
