@@ -22,6 +22,19 @@ llvm::Value* read_half(llvm::IRBuilder<>& ir, std::string_view name) {
   return nullptr;
 }
 
+// LLVM 19 has no intrinsic for the bytes of dynamic shared memory; a function of such a name stands
+// for it.
+llvm::Value* read_dynamic_shared_bytes(llvm::IRBuilder<>& ir) {
+  llvm::Module& module = *ir.GetInsertBlock()->getModule();
+  llvm::FunctionCallee read = module.getOrInsertFunction(
+      "llvm.nvvm.read.ptx.sreg.dynamic_smem_size", llvm::FunctionType::get(ir.getInt32Ty(), false));
+  auto& function = *llvm::cast<llvm::Function>(read.getCallee());
+  function.setDoesNotAccessMemory();
+  function.setDoesNotThrow();
+  function.setWillReturn();
+  return ir.CreateCall(read);
+}
+
 }  // namespace
 
 llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view name,
@@ -64,6 +77,7 @@ llvm::Value* read_special_register(InstructionLifter& lifter, std::string_view n
   if (!component.empty()) full.append(1, '.').append(component);
   auto found = table.find(full);
   if (found != table.end()) return lifter.ir().CreateIntrinsic(found->second, {}, {});
+  if (full == "%dynamic_smem_size") return read_dynamic_shared_bytes(lifter.ir());
   if (llvm::Value* half = read_half(lifter.ir(), full)) return half;
   if (llvm::Value* cluster = read_cluster_register(lifter, name, component)) return cluster;
   if (name.starts_with("%")) {

@@ -119,6 +119,28 @@ TEST(JitHints, VariablesOfAThreadAreLocalAndConstantsCountAsGlobal) {
   EXPECT_EQ(memory[0], 9U);
 }
 
+// CUB reduces two 16-bit integers at a time by these.
+TEST(JitHints, PairsOfShortIntegersAreComputedApart) {
+  const std::vector<uint32_t> memory = run_text(
+      "mov.u32 %r1, 0xFFFE0005;\nmov.u32 %r2, 0x00018003;\n"
+      "max.s16x2 %r3, %r1, %r2;\nst.global.u32 [%rd0], %r3;\n"
+      "min.s16x2 %r3, %r1, %r2;\nst.global.u32 [%rd0+4], %r3;\n"
+      "max.u16x2 %r3, %r1, %r2;\nst.global.u32 [%rd0+8], %r3;\n"
+      "min.u16x2 %r3, %r1, %r2;\nst.global.u32 [%rd0+12], %r3;\n"
+      "add.u16x2 %r3, %r1, %r2;\nst.global.u32 [%rd0+16], %r3;\n",
+      1);
+  EXPECT_EQ(std::vector<uint32_t>(memory.begin(), memory.begin() + 5),
+            (std::vector<uint32_t>{0x00010005, 0xFFFE8003, 0xFFFE8003, 0x00010005, 0xFFFF8008}));
+}
+
+TEST(JitHints, DynamicSharedMemoryTellsItsSize) {
+  std::vector<uint32_t> memory(1);
+  Kernels kernels(
+      compile_text(kernel_of("mov.u32 %r1, %dynamic_smem_size;\nst.global.u32 [%rd1], %r1;\n")));
+  kernels.run("kernel", {1}, {1}, 96, memory.data());
+  EXPECT_EQ(memory[0], 96U);
+}
+
 TEST(JitClusters, OfOneBlockAreBlocks) {
   // Each thread reads what its neighbour stored into its cluster's shared memory.
   const std::string text =
