@@ -111,6 +111,10 @@ Answer add_fat_binary(Linking& linking, std::string_view data) {
 Answer add_input(Linking& linking, int type, const void* data, size_t size, const char* name) {
   const std::string_view bytes(static_cast<const char*>(data), size);
   const int kind = type == any ? kind_of(bytes) : type;
+  // CUDA's device runtime: -ptx takes no library, and what a kernel needs of it is told when the
+  // kernel is launched.
+  if (name != nullptr && std::string_view(name).find("cudadevrt") != std::string_view::npos)
+    return success;
   if (kind == ptx_text) {
     linking.texts.emplace_back(bytes.substr(0, bytes.find('\0')));
     return success;
