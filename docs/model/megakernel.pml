@@ -1,5 +1,5 @@
 /* The protocol of the megakernel: workers take tickets (each fetches the next one before it runs the
- * current one), wait for the flags of their task's masters, run the task, release its flag. Two
+ * current one, or near the window's end behind it), wait for the flags of their task's masters, run the task, release its flag. Two
  * windows run one after another over the same flags, which hold epochs and are never cleared.
  * How to run it and what it shows: README.md beside this file. */
 
@@ -95,16 +95,25 @@ proctype Worker() {
   byte next;
   byte task;
   byte master;
+  bool ahead;
   take(next);
   do
   :: next >= TASKS -> break
   :: next < TASKS ->
      current = next;
-     take(next);          /* fetched ahead: not used before the current task is done */
+     /* Fetched ahead, and not used before the current task is done; or fetched only then. */
+     if
+     :: ahead = true; take(next)
+     :: ahead = false
+     fi;
      task = TASK(current);
      await_masters(task);
      run_blocks(task);
-     release(task)
+     release(task);
+     if
+     :: ahead -> skip
+     :: else -> take(next)
+     fi
   od;
   at_work--
 }

@@ -106,6 +106,8 @@ Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
   for (ptx::ModuleItem& item : own) {
     if (auto* kernel = std::get_if<ptx::Function>(&item); kernel != nullptr && kernel->is_entry) {
       kernel->attributes.push_back({"maxntid", {std::to_string(worker_threads(bodies))}, {}});
+      // Without it ptxas aims at a number of workers on a processor by itself, and spills for that.
+      kernel->attributes.push_back({"minnctapersm", {"1"}, {}});
     }
   }
   const auto first_function = std::find_if(own.begin(), own.end(), [](const ptx::ModuleItem& item) {

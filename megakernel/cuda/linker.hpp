@@ -13,7 +13,7 @@
 
 namespace sluice::megakernel {
 
-// The kernel of a linked module; its one parameter is a SluiceWindow in device memory.
+// The kernel of a linked module; its one parameter is a SluiceWindow.
 constexpr const char* megakernel_name = SLUICE_MEGAKERNEL_NAME;
 
 // scheduler_ptx() is the scheduler kernel as it was compiled when Sluice was built. It asks for no

@@ -14,13 +14,22 @@ extern "C" __device__ void sluice_run_block(uint32_t body, uint32_t x, uint32_t 
 
 namespace {
 
-__device__ void store_release(uint64_t* place, uint64_t value) {
-  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
-}
+// A task as a worker remembers it until it runs it.
+struct __align__(16) NextTask {
+  uint32_t ticket;
+  uint32_t slot;  // no_slot: there is no task left
+  uint32_t task;
+  uint32_t state;
+};
+constexpr uint32_t no_slot = SLUICE_NONE;
+// What is to be done for it: nothing, the slot is staged; stage the slot; ask for a ticket.
+enum : uint32_t { is_ready, is_of_other_slot, is_not_asked_for };
 
-__device__ void add_release(uint64_t* place) {
-  asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(place) : "memory");
-}
+// The blocks that a worker runs.
+struct __align__(16) BlockRun {
+  uint32_t x, y, z;
+  uint32_t more;  // blocks behind the first one
+};
 
 // The barrier of all threads of a worker. Lanes come back from a body each by its own way, so it is
 // not the one that takes a warp for whole.
@@ -28,17 +37,20 @@ __device__ void meet_worker() {
   asm volatile("barrier.sync 0;" ::: "memory");
 }
 
-__device__ uint32_t& control(unsigned offset) {
-  return *reinterpret_cast<uint32_t*>(sluice_pool + offset);
+template <class T = uint32_t>
+__device__ T& control(unsigned offset) {
+  return *reinterpret_cast<T*>(sluice_pool + offset);
 }
 
 // Random delays for tests: between nothing and a good part of a task.
-__device__ void stress(uint32_t seed, uint32_t ticket, uint32_t place) {
-  uint32_t hash = (seed ^ (ticket * 3 + place)) * 2654435761U;
+__device__ void stress(uint32_t seed, uint32_t place) {
+  if (seed == 0) return;
+  uint32_t hash = (seed ^ (control(SLUICE_CONTROL_TASK) * 3 + place)) * 2654435761U;
   hash = (hash ^ (hash >> 15)) * 2246822519U;
   hash ^= hash >> 13;
   if ((hash & 3U) != 0) return;
   if ((hash & 4U) != 0) return sleep();
+#pragma unroll 1
   for (unsigned i = 0; i < (hash >> 3) % 1021; ++i) {
     uint32_t clock;
     asm volatile("mov.u32 %0, %%clock;" : "=r"(clock));
@@ -46,105 +58,196 @@ __device__ void stress(uint32_t seed, uint32_t ticket, uint32_t place) {
   }
 }
 
-__device__ void await_masters(SluiceWindow* window, const SluiceSlot& slot,
-                              uint32_t first_block, uint32_t block_count) {
-  const Waiter waiter(window, &control(SLUICE_CONTROL_STOPS), control(SLUICE_CONTROL_TICKET), threadIdx.x);
-  const auto* dependences = reinterpret_cast<const SluiceDependence*>(
-      reinterpret_cast<const unsigned char*>(window) + window->dependences);
-  for (uint32_t i = 0; i < slot.dependence_count; ++i) {
-    waiter.await(dependences[slot.first_dependence + i], first_block, block_count);
+__device__ uint32_t take_ticket(const SluiceWindow& window) {
+  return atomicAdd(&reinterpret_cast<SluiceTickets*>(window.tables)->next, 1U);
+}
+
+// The words of a task, or of the last one where there are none so far. The load is written out
+// because nvcc 13.0 comes to no end with the loop of the kernel where it sees through it.
+__device__ SluiceTask load_task(const SluiceWindow& window, uint32_t ticket) {
+  SluiceTask task;
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
+               : "=r"(task.slot), "=r"(task.task)
+               : "l"(window.tasks + sizeof task * min(ticket, window.task_count - 1)));
+  return task;
+}
+
+__device__ NextTask next_task(const SluiceWindow& window, uint32_t ticket, const SluiceTask& task,
+                              uint32_t slot_before) {
+  return {ticket, ticket < window.task_count ? task.slot : no_slot, task.task,
+          task.slot == slot_before ? is_ready : is_of_other_slot};
+}
+
+__device__ void copy_words(void* to, const uint64_t* from, uint32_t count, uint32_t thread,
+                           uint32_t threads) {
+#pragma unroll 1
+  for (uint32_t i = thread; i < count; i += threads)
+    static_cast<uint64_t*>(to)[i] = from[i];
+}
+
+// Stages some of the waits of a slot. Called by the first warp.
+__device__ void stage_waits(const SluiceWindow& window, const SluiceSlot& slot, uint32_t first,
+                            uint32_t count) {
+  copy_words(sluice_pool + SLUICE_WAITS,
+             table_at<uint64_t>(window, slot.waits) + first * (sizeof(SluiceWait) / 8),
+             count * (sizeof(SluiceWait) / 8), threadIdx.x, lanes);
+  __syncwarp();
+}
+
+// The first warp fetches what it needs to wait, the others the parameters, which are not read
+// before the next barrier.
+__device__ void stage(const SluiceWindow& window, uint32_t slot_number) {
+  const SluiceSlot& slot = table_at<SluiceSlot>(window, window.slots)[slot_number];
+  const bool is_first_warp = threadIdx.x < lanes;
+  if (is_first_warp) {
+    copy_words(sluice_pool + SLUICE_SLOT, reinterpret_cast<const uint64_t*>(&slot),
+               sizeof(SluiceSlot) / 8, threadIdx.x, lanes);
+    stage_waits(window, slot, 0, min(slot.wait_count, uint32_t{SLUICE_MOST_STAGED_WAITS}));
+  }
+  const uint32_t first = blockDim.x > lanes ? lanes : 0;
+  if (is_first_warp && first != 0) return;
+  copy_words(sluice_pool + SLUICE_PARAMETERS, table_at<uint64_t>(window, slot.staged),
+             slot.staged_words, threadIdx.x - first, blockDim.x - first);
+}
+
+__device__ void await(const SluiceWindow& window, const SluiceSlot& slot, const Run& run,
+                      uint32_t ticket) {
+  const Waiter waiter(window, &control<BlockRun>(SLUICE_CONTROL_RUN).more, ticket);
+  const auto* waits = &control<const SluiceWait>(SLUICE_WAITS);
+  const uint32_t last_x = run.first_x + (run.last_block - run.first_block);
+  if (last_x < slot.simple_width) {
+    return waiter.await_simple(slot, waits, run, static_cast<int32_t>(last_x));
+  }
+  constexpr uint32_t most = SLUICE_MOST_STAGED_WAITS;
+#pragma unroll 1
+  for (uint32_t first = 0; first < slot.wait_count; first += most) {
+    const uint32_t count = min(slot.wait_count - first, most);
+    // More than are staged with the slot go through the same place part by part.
+    if (slot.wait_count > most) {
+      __syncwarp();
+      stage_waits(window, slot, first, count);
+    }
+    waiter.await(slot, waits, count, run);
   }
 }
 
-__device__ void stage_parameters(const SluiceWindow* window, const SluiceSlot& slot) {
-  const auto* from = reinterpret_cast<const uint64_t*>(
-      reinterpret_cast<const unsigned char*>(window) + slot.staged);
-  auto* to = reinterpret_cast<uint64_t*>(sluice_pool + SLUICE_PARAMETERS);
-  for (uint32_t i = threadIdx.x; i < slot.staged_words; i += blockDim.x) {
-    to[i] = from[i];
-  }
-  if (threadIdx.x < 3) control(SLUICE_CONTROL_NCTAID + 4 * threadIdx.x) = slot.grid[threadIdx.x];
-  if (threadIdx.x == 3) control(SLUICE_CONTROL_DYNAMIC_SHARED) = slot.dynamic_shared_bytes;
-}
-
-__device__ void run_blocks(const SluiceSlot& slot, uint32_t first_block, uint32_t block_count) {
-  uint32_t x = first_block % slot.grid[0];
-  uint32_t y = first_block / slot.grid[0] % slot.grid[1];
-  uint32_t z = first_block / slot.grid[0] / slot.grid[1];
-  for (uint32_t i = 0; i < block_count; ++i) {
-    // The block before has left the shared memory that this one is about to write.
-    if (i != 0 && slot.independent == 0) meet_worker();
-    sluice_run_block(slot.body, x, y, z);
-    if (++x == slot.grid[0]) {
-      x = 0;
-      if (++y == slot.grid[1]) {
-        y = 0;
-        ++z;
+__device__ void run_blocks(const SluiceSlot& slot, BlockRun run) {
+#pragma unroll 1
+  for (;;) {
+    sluice_run_block(slot.body, run.x, run.y, run.z);
+    if (run.more-- == 0) return;
+    // This block has left the shared memory that the next one is about to write.
+    if (slot.independent == 0) meet_worker();
+    if (++run.x == slot.grid[0]) {
+      run.x = 0;
+      if (++run.y == slot.grid[1]) {
+        run.y = 0;
+        ++run.z;
       }
     }
   }
 }
 
-// Called by one thread after a barrier of the worker: what all its threads wrote goes before the
-// release.
-__device__ void release_task(const SluiceWindow* window, const SluiceSlot& slot,
-                             uint32_t first_block) {
-  const uint32_t task = first_block / slot.blocks_per_task;
-  store_release(window->flags + slot.first_flag + task, window->epoch);
-  if (slot.counter != SLUICE_NONE) add_release(window->counters + slot.counter);
-  if (slot.group_counters != SLUICE_NONE) {
-    const auto* counters = reinterpret_cast<const uint32_t*>(
-        reinterpret_cast<const unsigned char*>(window) + slot.group_counters);
-    if (counters[task] != SLUICE_NONE) add_release(window->counters + counters[task]);
+// Signals is what one thread releases when all have done the task.
+struct Signals {
+  uint64_t* flag = nullptr;
+  uint64_t* counter = nullptr;
+  uint64_t* group_counter = nullptr;
+};
+
+__device__ Signals signals_of(const SluiceWindow& window, const SluiceSlot& slot, uint32_t task) {
+  Signals signals;
+  signals.flag = reinterpret_cast<uint64_t*>(slot.signals.flags) + task;
+  signals.counter = reinterpret_cast<uint64_t*>(slot.signals.counter);
+  if (slot.signals.group_counters == 0) return signals;
+  const uint32_t group = table_at<uint32_t>(window, slot.signals.group_counters)[task];
+  if (group == SLUICE_NONE) return signals;
+  signals.group_counter = reinterpret_cast<uint64_t*>(window.counters) + group;
+  return signals;
+}
+
+__device__ void add_one(uint64_t* place) {
+  if (place == nullptr) return;
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(place) : "memory");
+}
+
+// Called after a barrier of the worker: what all its threads wrote goes before the signals. One
+// signal is stored with that order; for several one fence does it, which also empties the
+// processor's L1 of what other workers read.
+__device__ void release(const Signals& signals, uint64_t epoch) {
+  if (signals.counter == nullptr && signals.group_counter == nullptr) {
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(signals.flag), "l"(epoch) : "memory");
+    return;
   }
+  fence_gpu();
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(signals.flag), "l"(epoch) : "memory");
+  add_one(signals.counter);
+  add_one(signals.group_counter);
 }
 
 }  // namespace
 
-// A one-dimensional kernel of at least one warp and at least as many threads as any body asks for;
-// any number of blocks.
-extern "C" __global__ void sluice_megakernel(SluiceWindow* window) {
+// A one-dimensional kernel of whole warps, at least as many threads as any body asks for; any
+// number of blocks.
+extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindow window) {
   const bool leads = threadIdx.x == 0;
-  const auto* base = reinterpret_cast<const unsigned char*>(window);
-  const auto* slots = reinterpret_cast<const SluiceSlot*>(base + window->slots);
-  const auto* tasks = reinterpret_cast<const SluiceTask*>(base + window->tasks);
-  uint32_t ticket = 0;
-  uint32_t next_ticket = 0;
-  uint32_t staged_slot = SLUICE_NONE;
+  auto& next = control<NextTask>(SLUICE_CONTROL_NEXT);
+  const auto& slot = control<const SluiceSlot>(SLUICE_SLOT);
+  Signals signals;
   if (leads) {
-    control(SLUICE_CONTROL_HAS_BARRIER) = control(SLUICE_CONTROL_STOPS) = 0;
-    next_ticket = atomicAdd(&window->next_ticket, 1U);
+    control(SLUICE_CONTROL_HAS_BARRIER) = 0;
+    next = {0, no_slot, 0, is_not_asked_for};
   }
   for (;;) {
-    if (leads) {
-      ticket = next_ticket;
-      const bool more = ticket < window->task_count;
-      control(SLUICE_CONTROL_TICKET) = ticket;
-      control(SLUICE_CONTROL_SLOT) = more ? tasks[ticket].slot : SLUICE_NONE;
-      control(SLUICE_CONTROL_FIRST_BLOCK) = more ? tasks[ticket].first_block : 0;
-      control(SLUICE_CONTROL_BLOCK_COUNT) = more ? tasks[ticket].block_count : 0;
+    meet_worker();
+    if (leads && signals.flag != nullptr) {
+      release(signals, window.epoch);
+      stress(window.stress, 2);
+    }
+    // No lane waits for other workers while these may wait for that.
+    if (threadIdx.x < lanes) __syncwarp();
+    NextTask task = next;
+    if (task.state == is_not_asked_for) {
+      meet_worker();
+      if (leads) {
+        const uint32_t ticket = take_ticket(window);
+        next = next_task(window, ticket, load_task(window, ticket), task.slot);
+      }
+      meet_worker();
+      task = next;
+    }
+    if (task.slot == no_slot) return;
+    if (task.state == is_of_other_slot) stage(window, task.slot);
+    // Not ahead where what is left is no more than what workers hold: who ends early takes it.
+    const bool asks_ahead = leads && window.task_count - task.ticket > gridDim.x;
+    uint32_t ticket_ahead;
+    SluiceTask task_ahead;
+    if (threadIdx.x < lanes) {
+      const Run run = run_of(slot, task.task);
+      if (leads) {
+        control(SLUICE_CONTROL_TASK) = task.task;
+        control<BlockRun>(SLUICE_CONTROL_RUN) = {static_cast<uint32_t>(run.first_x), run.y, run.z,
+                                                 run.last_block - run.first_block};
+      }
+      if (asks_ahead) ticket_ahead = take_ticket(window);
+      const bool waits = slot.wait_count != 0;
+      if (waits) await(window, slot, run, task.ticket);
+      if (asks_ahead) task_ahead = load_task(window, ticket_ahead);
+      if (waits) fence_gpu();
     }
     meet_worker();
-    const uint32_t slot_number = control(SLUICE_CONTROL_SLOT);
-    if (slot_number == SLUICE_NONE) return;
-    const uint32_t first_block = control(SLUICE_CONTROL_FIRST_BLOCK);
-    const uint32_t block_count = control(SLUICE_CONTROL_BLOCK_COUNT);
-    const SluiceSlot& slot = slots[slot_number];
-    // Fetched ahead: the answer is not needed before this task is done. The tickets of a worker
-    // only grow, so the smallest one that is not done is never one that is held for later.
-    if (leads) next_ticket = atomicAdd(&window->next_ticket, 1U);
-    if (slot_number != staged_slot) stage_parameters(window, slot);
-    staged_slot = slot_number;
-    if (leads && window->stress != 0) stress(window->stress, ticket, 0);
-    if (threadIdx.x < lanes) await_masters(window, slot, first_block, block_count);
-    meet_worker();
-    if (control(SLUICE_CONTROL_STOPS) != 0) return;
-    run_blocks(slot, first_block, block_count);
-    if (leads && window->stress != 0) stress(window->stress, ticket, 1);
-    meet_worker();
+    const BlockRun run = control<BlockRun>(SLUICE_CONTROL_RUN);
+    if (run.more == SLUICE_NONE) return;
+    // All have read what stood there before.
+    if (asks_ahead) {
+      next = next_task(window, ticket_ahead, task_ahead, task.slot);
+    } else if (leads) {
+      next.state = is_not_asked_for;
+    }
+    run_blocks(slot, run);
     if (leads) {
-      release_task(window, slot, first_block);
-      if (window->stress != 0) stress(window->stress, ticket, 2);
+      stress(window.stress, 1);
+      signals = signals_of(window, slot, control(SLUICE_CONTROL_TASK));
     }
   }
 }

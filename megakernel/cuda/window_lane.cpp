@@ -58,12 +58,13 @@ CUresult WindowLane::reserve_pinned(size_t bytes) {
   return result;
 }
 
-CUresult WindowLane::copy(const DeviceTables& tables, CUstream stream) {
+CUresult WindowLane::copy(DeviceTables& tables, CUstream stream) {
   const size_t bytes = tables.bytes.size();
   bool fresh = false;
   CUresult result = reserve(tables_, bytes, fresh);
   if (result == CUDA_SUCCESS) result = reserve_pinned(bytes);
   if (result != CUDA_SUCCESS) return result;
+  tables.place(tables_.address, flags_.address, counters_.address);
   std::memcpy(staging_.host, tables.bytes.data(), bytes);
   return driver_.cuMemcpyHtoDAsync_v2(tables_.address, staging_.host, bytes, stream);
 }
@@ -90,11 +91,9 @@ CUresult WindowLane::load(const Window& window, const Options& options, CUstream
     signals_.counted.clear();
     tables = make_device_tables(window, signals_, options.stress, options.renumbered);
   }
-  tables.set_signals(flags_.address, counters_.address);
   tables.set_bound(options.most_polls, report);
-  loaded = {.tables = 0, .pool_bytes = tables.pool_bytes};
   result = copy(tables, stream);
-  loaded.tables = tables_.address;
+  loaded = {.window = tables.window, .pool_bytes = tables.pool_bytes};
   return result;
 }
 

@@ -23,7 +23,7 @@ class WindowLane {
 
   // Loaded is what the launch of a window needs.
   struct Loaded {
-    CUdeviceptr tables = 0;
+    SluiceWindow window = {};  // the kernel's parameter
     uint64_t pool_bytes = 0;
   };
   struct Options {
@@ -65,7 +65,7 @@ class WindowLane {
   CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
   CUresult reserve_signals(DeviceMemory& memory, uint32_t count, CUstream stream, bool& cleared);
   CUresult reserve_pinned(size_t bytes);
-  CUresult copy(const DeviceTables& tables, CUstream stream);
+  CUresult copy(DeviceTables& tables, CUstream stream);
 
   const CudaDriver& driver_;
   SignalMemory signals_;

@@ -1,25 +1,29 @@
-/* Where things lie in a worker's shared memory and in a window's device tables. Read by the host,
- * by the rewriter and by the scheduler kernel: plain C, fixed widths. */
+/* Where things lie in a worker's shared memory. Read by the rewriter and by the scheduler kernel:
+ * plain C, fixed widths. */
 #ifndef SLUICE_MEGAKERNEL_WORKER_MEMORY_H
 #define SLUICE_MEGAKERNEL_WORKER_MEMORY_H
 
 #include <stdint.h>
 
-/* The extern shared array that every worker's memory lies in: the control block, the staged
- * parameters of the launch being run, its static shared variables, its dynamic shared memory. */
+/* The extern shared array that every worker's memory lies in: the slot that is being run, the
+ * control block, what the slot's tasks wait for, the staged parameters, the launch's static shared
+ * variables, its dynamic shared memory. */
 #define SLUICE_POOL "sluice_pool"
 enum {
   SLUICE_POOL_ALIGNMENT = 128,
-  SLUICE_CONTROL_NCTAID = 0,          /* u32[3]: extents of the grid */
-  SLUICE_CONTROL_DYNAMIC_SHARED = 12, /* u32: dynamic shared bytes of the launch */
-  SLUICE_CONTROL_SLOT = 16,           /* u32: the task's slot, or SLUICE_NONE to stop */
-  SLUICE_CONTROL_FIRST_BLOCK = 20,    /* u32 */
-  SLUICE_CONTROL_BLOCK_COUNT = 24,    /* u32 */
-  SLUICE_CONTROL_TICKET = 28,         /* u32 */
-  SLUICE_CONTROL_BARRIER = 40,        /* mbarrier of bodies whose threads may end before one */
-  SLUICE_CONTROL_HAS_BARRIER = 48,    /* u32: not 0 where it has been made */
-  SLUICE_CONTROL_STOPS = 52,          /* u32: not 0 where the worker gives up */
-  SLUICE_PARAMETERS = 64              /* the parameter block, then the addresses of variables */
+  SLUICE_SLOT = 0,                    /* a SluiceSlot */
+  SLUICE_CONTROL_NCTAID = 0,          /* u32[3] of it: extents of the grid */
+  SLUICE_CONTROL_DYNAMIC_SHARED = 12, /* u32 of it: dynamic shared bytes of the launch */
+  SLUICE_CONTROL_NEXT = 128,          /* u32[4]: ticket, slot, task, and what is to be done */
+  SLUICE_CONTROL_RUN = 144,           /* u32[4]: first block by x, y and z, blocks behind it, or
+                                         SLUICE_NONE where the worker gives up */
+  SLUICE_CONTROL_TASK = 160,          /* u32: the number of the task in its slot */
+  SLUICE_CONTROL_HAS_BARRIER = 164,   /* u32: not 0 where this has been made: */
+  SLUICE_CONTROL_BARRIER = 168,       /* mbarrier of bodies whose threads may end before one */
+  SLUICE_WAITS = 192,                 /* SluiceWait[SLUICE_MOST_STAGED_WAITS] */
+  /* A stencil in space has 9 at most, or 5 for each of the two launches before. */
+  SLUICE_MOST_STAGED_WAITS = 10,
+  SLUICE_PARAMETERS = 1024 /* the parameter block, then the addresses of variables */
 };
 
 #define SLUICE_NONE 0xFFFFFFFFu

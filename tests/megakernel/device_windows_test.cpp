@@ -268,10 +268,10 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
     ASSERT_TRUE(valid) << "window " << number << ": " << valid.error().line();
     DeviceTables made = make_device_tables(checked.window(), signals, number + 1);
     ASSERT_LE(std::max(made.flag_count, made.counter_count), 1024U);
-    made.set_signals(flag_array, counter_array);
-    CUdeviceptr table_array = tables.reserve(made.bytes.size());
+    const CUdeviceptr table_array = tables.reserve(made.bytes.size());
+    made.place(table_array, flag_array, counter_array);
     ASSERT_EQ(cuMemcpyHtoD(table_array, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-    void* parameters[] = {&table_array};
+    void* parameters[] = {&made.window};
     ASSERT_EQ(cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,
                              static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
               CUDA_SUCCESS);

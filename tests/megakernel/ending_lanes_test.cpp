@@ -106,11 +106,11 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
 
   static std::vector<uint32_t> output_in_megakernel(const Window& window, uint32_t workers) {
     DeviceTables made = make_device_tables(window, signals, ++epoch);
-    made.set_signals(signal_array, signal_array + signal_bytes / 2);
     CUdeviceptr tables = 0;
     EXPECT_EQ(cuMemAlloc(&tables, made.bytes.size()), CUDA_SUCCESS);
+    made.place(tables, signal_array, signal_array + signal_bytes / 2);
     EXPECT_EQ(cuMemcpyHtoD(tables, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-    void* parameters[] = {&tables};
+    void* parameters[] = {&made.window};
     const std::vector<uint32_t> words = output_of([&] {
       EXPECT_EQ(
           cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,

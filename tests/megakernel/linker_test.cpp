@@ -61,9 +61,10 @@ TEST(LinkedMegakernel, HasOneKernelForWorkersOfTheLargestBody) {
   ASSERT_EQ(module.kernels().size(), 1U);
   const ptx::Function& kernel = *module.kernels().front();
   EXPECT_EQ(kernel.name, megakernel_name);
-  ASSERT_EQ(kernel.attributes.size(), 1U);
+  ASSERT_EQ(kernel.attributes.size(), 2U);
   EXPECT_EQ(kernel.attributes.front().name, "maxntid");
   EXPECT_EQ(kernel.attributes.front().arguments.front(), "224");
+  EXPECT_EQ(kernel.attributes.back().name, "minnctapersm");
 }
 
 class AssembledMegakernel : public ::testing::TestWithParam<unsigned> {};

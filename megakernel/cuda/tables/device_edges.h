@@ -6,250 +6,223 @@
 #include <stdint.h>
 
 #include "megakernel/cuda/tables/window_tables.h"
+#include "megakernel/cuda/worker_memory.h"
 
-/* How a task finds what it waits for. */
-enum SluiceDependenceKind {
-  SLUICE_WAIT_NEIGHBOURS, /* items are offsets of blocks, i32[3] each */
-  SLUICE_WAIT_BOX,        /* every block of master_box */
-  SLUICE_WAIT_RANGES,     /* rows[b] .. rows[b + 1] are places in items: u32[2], last included */
-  SLUICE_WAIT_COUNTER,    /* the whole launch: one counter reaches a target */
-  SLUICE_WAIT_GROUPS /* rows[b] .. rows[b + 1] are places in items: u64[2], counter and target */
-};
+/* SluiceNearWait: rows of blocks (runs with the same y and z) wait for runs of the master's blocks.
+ * A row of the box, from x to X, waits for max(x + shift_first, master_first) .. min(X +
+ * shift_last, master_last), both counted from y * master_width + z * master_area on. */
+typedef struct SluiceNearWait {
+  int32_t x_first, x_last; /* the box of those that wait */
+  int32_t y_first, y_last;
+  int32_t z_first, z_last;
+  int32_t shift_first, shift_last;
+  int32_t master_first, master_last;
+  uint32_t master_width, master_area;
+} SluiceNearWait;
 
-typedef struct SluiceBox {
-  uint32_t first[3];
-  uint32_t last[3];
-} SluiceBox;
+/* SluiceRowsWait: block b waits for what rows[b] .. rows[b + 1] are places of in items. */
+typedef struct SluiceRowsWait {
+  uint64_t rows;  /* offset of u32 */
+  uint64_t items; /* offset of u32[2]: runs of signals, last included */
+  uint64_t
+      expected; /* offset of u64, what the signals of each item hold at least. 0: all the same */
+  uint64_t reserved[3];
+} SluiceRowsWait;
 
-/* SluiceDependence is what one slot waits for of an earlier one. */
-typedef struct SluiceDependence {
-  uint32_t kind;
-  uint32_t master_first_flag;
-  uint32_t master_blocks_per_task;
-  uint32_t counter;        /* counter: its number */
-  uint64_t counter_target; /* counter */
-  uint32_t master_grid[3];
-  uint32_t slave_grid[3];
-  SluiceBox master_box; /* neighbours, box */
-  SluiceBox slave_box;  /* neighbours, box, counter: only these blocks wait */
-  uint32_t item_count;  /* neighbours */
-  uint32_t reserved;
-  uint64_t items; /* offset */
-  uint64_t rows;  /* offset */
-} SluiceDependence;
+/* SluiceWait is a part of what the tasks of a slot wait for: signals that hold at least `expected`.
+ * Signals are flags of tasks, or one counter as its own master's only task. */
+typedef struct SLUICE_TOGETHER SluiceWait {
+  union {
+    SluiceNearWait near_by;
+    SluiceRowsWait by_rows;
+  } how;
+  SluiceReciprocal per_task; /* blocks per task of the master; factor 0: it is by_rows */
+  uint64_t signals;          /* address of the first one */
+  uint64_t expected;
+} SluiceWait;
 
 #ifdef __CUDACC__
 
 namespace {
 
 constexpr unsigned lanes = 32;
-// The lanes that wait look at several ranges of masters at once, and at several tasks of each.
+// By rows, lanes look at several tasks of each range at once.
 constexpr unsigned lanes_of_range = 8;
-constexpr unsigned ranges_at_once = lanes / lanes_of_range;
 // A master that is nearly done is found without sleeping; longer waits leave the memory system
 // alone.
 constexpr unsigned polls_awake = 32;
 constexpr unsigned sleep_nanoseconds = 40;
 
-__device__ uint64_t load_acquire(const uint64_t* place) {
+// A look at a signal orders nothing: fence_gpu() does that once, behind the last one.
+__device__ uint64_t load_signal(uint64_t place) {
   uint64_t value;
-  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(place) : "memory");
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(place) : "memory");
   return value;
+}
+
+__device__ void fence_gpu() {
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
 __device__ void sleep() {
   asm volatile("nanosleep.u32 %0;" ::"n"(sleep_nanoseconds));
 }
 
-// Waiter is one lane of the warp that waits for a task's masters.
+__device__ uint32_t divide(uint32_t value, const SluiceReciprocal& by) {
+  const uint64_t addend = (uint64_t{by.zero} << 32) | by.addend;
+  return static_cast<uint32_t>((uint64_t{by.factor} * value + addend) >> 32) >> by.shift;
+}
+
+// The tables are known to lie in global memory: generic loads would look for that first.
+template <class T>
+__device__ const T* table_at(const SluiceWindow& window, uint64_t offset) {
+  return static_cast<const T*>(__cvta_global_to_generic(window.tables + offset));
+}
+
+// Run is the blocks of a task. Rows are runs of blocks with the same y and z; they are numbered
+// y + z * grid.y.
+struct Run {
+  uint32_t first_block, last_block;
+  uint32_t first_row;
+  int32_t first_x;
+  uint32_t y, z;  // of the first row
+};
+
+__device__ Run run_of(const SluiceSlot& slot, uint32_t task) {
+  Run run;
+  run.first_block = task * slot.blocks_per_task;
+  run.last_block = min(run.first_block + (slot.blocks_per_task - 1), slot.last_block);
+  run.first_row = divide(run.first_block, slot.width);
+  run.first_x = static_cast<int32_t>(run.first_block - run.first_row * slot.grid[0]);
+  run.z = divide(run.first_row, slot.height);
+  run.y = run.first_row - run.z * slot.grid[1];
+  return run;
+}
+
+// Waiter is one lane of the warp that waits for what the blocks of a task wait for.
 class Waiter {
  public:
-  __device__ Waiter(SluiceWindow* window, volatile uint32_t* stops, uint32_t ticket, unsigned lane)
-      : window_(window),
-        stops_(stops),
-        ticket_(ticket),
-        base_(reinterpret_cast<const unsigned char*>(window)),
-        flags_(window->flags),
-        counters_(window->counters),
-        epoch_(window->epoch),
-        lane_(lane) {}
+  __device__ Waiter(const SluiceWindow& window, volatile uint32_t* stops, uint32_t ticket)
+      : window_(window), stops_(stops), ticket_(ticket) {}
 
-  __device__ void await(const SluiceDependence& dependence, uint32_t first_block,
-                        uint32_t block_count) const {
-    const uint32_t last_block = first_block + block_count - 1;
-    switch (dependence.kind) {
-      case SLUICE_WAIT_NEIGHBOURS:
-        return await_neighbours(dependence, first_block, last_block);
-      case SLUICE_WAIT_BOX:
-        if (touches_slave_box(dependence, first_block, last_block)) await_box(dependence);
-        return;
-      case SLUICE_WAIT_RANGES:
-        return await_ranges(dependence, first_block, last_block);
-      case SLUICE_WAIT_COUNTER:
-        if (touches_slave_box(dependence, first_block, last_block) && lane_ == 0) {
-          await_counter(dependence.counter, dependence.counter_target);
-        }
-        return;
-      default:
-        return await_groups(dependence, first_block, last_block);
+  // Where each lane has a wait at most, and the task one row, the lanes of a wait share out the
+  // masters.
+  __device__ void await_simple(const SluiceSlot& slot, const SluiceWait* waits, const Run& run,
+                               int32_t last_x) const {
+    const uint32_t i = threadIdx.x & slot.lanes.mask;
+    if (i >= slot.wait_count) return;
+    await_row(waits[i], run.y, run.z, run.first_x, last_x, threadIdx.x >> slot.lanes.bits,
+              slot.lanes.together);
+  }
+
+  // `waits` are some of the slot's. Lanes share them out, and what is left of the lanes the rows.
+  __device__ void await(const SluiceSlot& slot, const SluiceWait* waits, uint32_t count,
+                        const Run& run) const {
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x & slot.lanes.mask; i < count; i += slot.lanes.mask + 1) {
+      if (waits[i].per_task.factor == 0) {
+        await_by_rows(slot, waits[i], run);
+      } else {
+        await_rows(slot, waits[i], run);
+      }
     }
   }
 
  private:
-  // A row is a run of blocks with the same y and z; rows are numbered y + z * grid.y.
-  struct Row {
-    uint32_t first_x;
-    uint32_t last_x;
-    uint32_t y;
-    uint32_t z;
-  };
-
-  template <class T>
-  __device__ const T* at(uint64_t offset) const {
-    return reinterpret_cast<const T*>(base_ + offset);
-  }
-
-  // row() is that part of a row which lies among the blocks first_block .. last_block and in the
-  // box; false where nothing does.
-  __device__ static bool row(const SluiceDependence& d, uint32_t number, uint32_t first_block,
-                             uint32_t last_block, Row& row) {
-    const uint32_t width = d.slave_grid[0];
-    row.y = number % d.slave_grid[1];
-    row.z = number / d.slave_grid[1];
-    row.first_x = number == first_block / width ? first_block % width : 0;
-    row.last_x = number == last_block / width ? last_block % width : width - 1;
-    row.first_x = max(row.first_x, d.slave_box.first[0]);
-    row.last_x = min(row.last_x, d.slave_box.last[0]);
-    return row.first_x <= row.last_x && row.y >= d.slave_box.first[1] &&
-           row.y <= d.slave_box.last[1] && row.z >= d.slave_box.first[2] &&
-           row.z <= d.slave_box.last[2];
-  }
-
-  __device__ bool touches_slave_box(const SluiceDependence& d, uint32_t first_block,
-                                    uint32_t last_block) const {
-    const uint32_t first = first_block / d.slave_grid[0];
-    const uint32_t last = last_block / d.slave_grid[0];
-    bool touches = false;
-    Row part;
-    for (uint32_t number = first + lane_; number <= last && !touches; number += lanes) {
-      touches = row(d, number, first_block, last_block, part);
-    }
-    return __any_sync(0xFFFFFFFFU, touches);
-  }
-
-  __device__ void await_neighbours(const SluiceDependence& d, uint32_t first_block,
-                                   uint32_t last_block) const {
-    const uint32_t first_row = first_block / d.slave_grid[0];
-    const uint32_t rows = last_block / d.slave_grid[0] - first_row + 1;
-    const uint32_t pairs = rows * d.item_count;
-    const int32_t* offsets = at<int32_t>(d.items);
-    for (uint32_t pair = lane_ / lanes_of_range; pair < pairs; pair += ranges_at_once) {
-      Row part;
-      if (!row(d, first_row + pair / d.item_count, first_block, last_block, part)) continue;
-      const int32_t* offset = offsets + 3 * (pair % d.item_count);
-      const int64_t first = max(int64_t{part.first_x} + offset[0], int64_t{d.master_box.first[0]});
-      const int64_t last = min(int64_t{part.last_x} + offset[0], int64_t{d.master_box.last[0]});
-      const int64_t y = int64_t{part.y} + offset[1];
-      const int64_t z = int64_t{part.z} + offset[2];
-      if (first > last || y < d.master_box.first[1] || y > d.master_box.last[1] ||
-          z < d.master_box.first[2] || z > d.master_box.last[2]) {
-        continue;
-      }
-      const int64_t row_start = d.master_grid[0] * (y + d.master_grid[1] * z);
-      await_blocks(d, static_cast<uint32_t>(row_start + first),
-                   static_cast<uint32_t>(row_start + last));
+  __device__ void await_rows(const SluiceSlot& slot, const SluiceWait& wait, const Run& run) const {
+    const auto width = static_cast<int32_t>(slot.grid[0]);
+    const uint32_t last_row = divide(run.last_block, slot.width);
+    const auto last_x = static_cast<int32_t>(run.last_block - last_row * slot.grid[0]);
+#pragma unroll 1
+    for (uint32_t row = run.first_row + (threadIdx.x >> slot.lanes.bits); row <= last_row;
+         row += slot.lanes.together) {
+      const uint32_t z = divide(row, slot.height);
+      await_row(wait, row - z * slot.grid[1], z, row == run.first_row ? run.first_x : 0,
+                row == last_row ? last_x : width - 1, 0, 1);
     }
   }
 
-  __device__ void await_box(const SluiceDependence& d) const {
-    const SluiceBox& box = d.master_box;
-    const uint32_t height = box.last[1] - box.first[1] + 1;
-    const uint32_t rows = height * (box.last[2] - box.first[2] + 1);
-    for (uint32_t i = lane_ / lanes_of_range; i < rows; i += ranges_at_once) {
-      const uint32_t y = box.first[1] + i % height;
-      const uint32_t z = box.first[2] + i / height;
-      const uint32_t row_start = d.master_grid[0] * (y + d.master_grid[1] * z);
-      await_blocks(d, row_start + box.first[0], row_start + box.last[0]);
+  __device__ void await_row(const SluiceWait& wait, uint32_t y, uint32_t z, int32_t first_x,
+                            int32_t last_x, uint32_t lane, uint32_t step) const {
+    const SluiceNearWait& near_by = wait.how.near_by;
+    const int32_t first = max(first_x + near_by.shift_first, near_by.master_first);
+    const int32_t last = min(last_x + near_by.shift_last, near_by.master_last);
+    // One branch for all of it.
+    const bool waits = (first <= last) & (first_x <= near_by.x_last) & (last_x >= near_by.x_first) &
+                       is_in(y, near_by.y_first, near_by.y_last) &
+                       is_in(z, near_by.z_first, near_by.z_last);
+    if (!waits) return;
+    const uint32_t start = near_by.master_width * y + near_by.master_area * z;
+    const uint32_t last_task = divide(start + last, wait.per_task);
+#pragma unroll 1
+    for (uint32_t i = divide(start + first, wait.per_task) + lane; i <= last_task; i += step)
+      await_signal(wait.signals + 8 * uint64_t{i}, wait.expected);
+  }
+
+  __device__ static bool is_in(uint32_t value, int32_t first, int32_t last) {
+    return (static_cast<int32_t>(value) >= first) & (static_cast<int32_t>(value) <= last);
+  }
+
+  __device__ void await_by_rows(const SluiceSlot& slot, const SluiceWait& wait,
+                                const Run& run) const {
+    const SluiceRowsWait& by_rows = wait.how.by_rows;
+    const auto* rows = table_at<uint32_t>(window_, by_rows.rows);
+    const auto* items = table_at<uint32_t>(window_, by_rows.items);
+    const uint32_t end = rows[run.last_block + 1];
+    const uint32_t lane = threadIdx.x >> slot.lanes.bits;
+    // Both are powers of two.
+    const uint32_t step = min(slot.lanes.together, lanes_of_range);
+#pragma unroll 1
+    for (uint32_t i = rows[run.first_block] + lane / step; i < end;
+         i += slot.lanes.together / step) {
+      const uint64_t expected =
+          by_rows.expected == 0 ? wait.expected : table_at<uint64_t>(window_, by_rows.expected)[i];
+#pragma unroll 1
+      for (uint32_t t = items[2 * i] + lane % step; t <= items[2 * i + 1]; t += step)
+        await_signal(wait.signals + 8 * uint64_t{t}, expected);
     }
   }
 
-  __device__ void await_ranges(const SluiceDependence& d, uint32_t first_block,
-                               uint32_t last_block) const {
-    const uint32_t* rows = at<uint32_t>(d.rows);
-    const uint32_t* ranges = at<uint32_t>(d.items);
-    const uint32_t end = rows[last_block + 1];
-    for (uint32_t i = rows[first_block] + lane_ / lanes_of_range; i < end; i += ranges_at_once) {
-      await_blocks(d, ranges[2 * i], ranges[2 * i + 1]);
+  __device__ void await_signal(uint64_t signal, uint64_t expected) const {
+#pragma unroll 1
+    for (unsigned polls = 0; load_signal(signal) < expected; ++polls) {
+      if (polls < polls_awake) continue;
+      sleep();
+      if (polls == window_.most_polls) return give_up(signal, expected);
     }
-  }
-
-  __device__ void await_groups(const SluiceDependence& d, uint32_t first_block,
-                               uint32_t last_block) const {
-    const uint32_t* rows = at<uint32_t>(d.rows);
-    const uint64_t* groups = at<uint64_t>(d.items);
-    const uint32_t end = rows[last_block + 1];
-    for (uint32_t i = rows[first_block] + lane_; i < end; i += lanes) {
-      await_counter(static_cast<uint32_t>(groups[2 * i]), groups[2 * i + 1]);
-    }
-  }
-
-  __device__ void await_blocks(const SluiceDependence& d, uint32_t first_block,
-                               uint32_t last_block) const {
-    const uint32_t last = last_block / d.master_blocks_per_task;
-    for (uint32_t task = first_block / d.master_blocks_per_task + lane_ % lanes_of_range;
-         task <= last; task += lanes_of_range) {
-      const uint64_t* flag = flags_ + d.master_first_flag + task;
-      for (unsigned polls = 0; load_acquire(flag) != epoch_; ++polls) {
-        if (!pause(polls, false, d.master_first_flag + task, epoch_)) return;
-      }
-    }
-  }
-
-  __device__ void await_counter(uint32_t counter, uint64_t target) const {
-    for (unsigned polls = 0; load_acquire(counters_ + counter) < target; ++polls) {
-      if (!pause(polls, true, counter, target)) return;
-    }
-  }
-
-  // pause() is false where the lane has looked too often.
-  __device__ bool pause(unsigned polls, bool is_counter, uint32_t number, uint64_t expected) const {
-    if (polls < polls_awake) return true;
-    sleep();
-    if (polls != window_->most_polls) return true;
-    give_up(is_counter, number, expected);
-    return false;
   }
 
   // Nothing may run on what is not there: the worker stops, and the kernel ends with an error that
   // the program sees.
-  __device__ void give_up(bool is_counter, uint32_t number, uint64_t expected) const {
-    *stops_ = 1;
-    if (atomicExch(&window_->given_up, 1U) != 0) return;
-    volatile SluiceReport* report = window_->report;
+  __device__ void give_up(uint64_t signal, uint64_t expected) const {
+    *stops_ = SLUICE_NONE;
+    if (atomicExch(&reinterpret_cast<SluiceTickets*>(window_.tables)->given_up, 1U) != 0) return;
+    volatile SluiceReport* report = reinterpret_cast<SluiceReport*>(window_.report);
+    const bool is_counter = signal - window_.counters < window_.counter_bytes;
     report->ticket = ticket_;
     report->is_counter = is_counter ? 1 : 0;
-    report->number = number;
+    report->number = static_cast<uint32_t>(
+        (signal - (is_counter ? window_.counters : window_.flags)) / sizeof(uint64_t));
     report->expected = expected;
-    report->found = load_acquire((is_counter ? counters_ : flags_) + number);
+    report->found = load_signal(signal);
     __threadfence_system();
     report->waited_in_vain = 1;
     __threadfence_system();
     asm volatile("trap;");
   }
 
-  SluiceWindow* window_;
-  volatile uint32_t* stops_;  // of the worker
+  const SluiceWindow& window_;
+  volatile uint32_t* stops_;  // of the worker: SLUICE_NONE there stops it
   const uint32_t ticket_;
-  const unsigned char* base_;
-  const uint64_t* flags_;
-  const uint64_t* counters_;
-  const uint64_t epoch_;
-  const unsigned lane_;
 };
 
 }  // namespace
 
 #else
+
+#include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "dro/edges/edge_table.hpp"
 #include "schedule/plan.hpp"
@@ -257,54 +230,135 @@ class Waiter {
 
 namespace sluice::megakernel {
 
-inline void write_boxes(const dro::BoxPair& boxes, SluiceDependence& d) {
-  const auto write = [](const dro::BlockBox& from, SluiceBox& to) {
-    to = {{from.first_x, from.first_y, from.first_z}, {from.last_x, from.last_y, from.last_z}};
+// reciprocal_of() divides by `divisor`, which is not 0. Its error is less than one in 2^32 either
+// rounded up, or rounded down with the addend: one of both always is (Robison, ARITH 2005).
+inline SluiceReciprocal reciprocal_of(uint32_t divisor) {
+  const auto shift = static_cast<uint32_t>(std::bit_width(divisor) - 1);
+  if (std::has_single_bit(divisor)) return {UINT32_MAX, shift, UINT32_MAX, 0};
+  const uint64_t scaled = uint64_t{1} << (32 + shift);
+  const auto down = static_cast<uint32_t>(scaled / divisor);
+  if (scaled % divisor <= uint64_t{1} << shift) return {down, shift, down, 0};
+  return {down + 1, shift, 0, 0};
+}
+
+// What waits, whatever it waits for: a box of the slave's grid.
+inline SluiceNearWait waiting_box(const dro::BlockBox& box) {
+  SluiceNearWait wait = {};
+  wait.x_first = static_cast<int32_t>(box.first_x);
+  wait.x_last = static_cast<int32_t>(box.last_x);
+  wait.y_first = static_cast<int32_t>(box.first_y);
+  wait.y_last = static_cast<int32_t>(box.last_y);
+  wait.z_first = static_cast<int32_t>(box.first_z);
+  wait.z_last = static_cast<int32_t>(box.last_z);
+  return wait;
+}
+
+// A wait of all of a box for the same signals: those of the tasks `first` .. `last`.
+inline SluiceWait same_wait(const dro::BlockBox& box, uint32_t first, uint32_t last) {
+  SluiceWait wait = {};
+  wait.how.near_by = waiting_box(box);
+  wait.how.near_by.shift_first = std::numeric_limits<int32_t>::min();
+  wait.how.near_by.shift_last = wait.how.near_by.master_last = static_cast<int32_t>(last);
+  wait.how.near_by.master_first = static_cast<int32_t>(first);
+  wait.per_task = reciprocal_of(1);
+  return wait;
+}
+
+// narrow() leaves of first .. last what lies in the master's run after a shift; false for nothing.
+inline bool narrow(int32_t& first, int32_t& last, int32_t shift, uint32_t master_first,
+                   uint32_t master_last) {
+  first = static_cast<int32_t>(std::max<int64_t>(first, int64_t{master_first} - shift));
+  last = static_cast<int32_t>(std::min<int64_t>(last, int64_t{master_last} - shift));
+  return first <= last;
+}
+
+// write_edges() adds the waits of one dependence. `tables` writes the window:
+//   wait_for_tasks(from, wait)          one for tasks of the master
+//   wait_for_launch(from, wait)         one for the whole master, by a counter
+//   wait_for_groups(from, edges, wait)  one for groups of tasks by counters; false for no groups
+//   once(values), anew(values)          the offset of these values; once for all dependences, or
+//                                       made for this one
+template <class Tables>
+void write_edges(const dro::AllEdges& edges, const schedule::Dependence& from, Tables& tables) {
+  const dro::BlockBox& slaves = edges.boxes.slave;
+  if (schedule::is_whole_launch(*from.edges)) {
+    return tables.wait_for_launch(from, same_wait(slaves, 0, 0));
+  }
+  const uint32_t per_task = tables.blocks_per_task(from.master);
+  const auto add = [&](uint32_t first, uint32_t last) {
+    tables.wait_for_tasks(from, same_wait(slaves, first, last));
   };
-  write(boxes.master, d.master_box);
-  write(boxes.slave, d.slave_box);
+  dro::RangeMerger merger(add);
+  const dro::BlockBox& box = edges.boxes.master;
+  for (uint32_t z = box.first_z; z <= box.last_z; ++z) {
+    for (uint32_t y = box.first_y; y <= box.last_y; ++y) {
+      merger.add(dro::linear_block(from.edges->master_grid, box.first_x, y, z) / per_task,
+                 dro::linear_block(from.edges->master_grid, box.last_x, y, z) / per_task);
+    }
+  }
+  merger.finish();
 }
 
-// write_edges() fills in what is particular to a form. `tables` writes the window:
-//   once(values)                  the offset of these values, written once for all dependences
-//   anew(values)                  the same of values that are made for this dependence
-//   wait_for_counter(d, from)     lets `d` wait for a counter of the whole master launch
-//   wait_for_groups(d, from, ..)  lets it wait for counters of groups of tasks, where there are any
+// Offsets of one row that follow each other are one wait.
 template <class Tables>
-void write_edges(const dro::AllEdges& edges, const schedule::Dependence& from, SluiceDependence& d,
+void write_edges(const dro::NeighbourEdges& edges, const schedule::Dependence& from,
                  Tables& tables) {
-  d.kind = SLUICE_WAIT_BOX;
-  write_boxes(edges.boxes, d);
-  if (schedule::is_whole_launch(*from.edges)) tables.wait_for_counter(d, from);
+  const dro::BlockBox &masters = edges.boxes.master, &slaves = edges.boxes.slave;
+  const Dim3& grid = from.edges->master_grid;
+  for (size_t i = 0; i < edges.offsets.size();) {
+    const dro::BlockOffset first = edges.offsets[i];
+    dro::BlockOffset last = first;
+    for (++i; i < edges.offsets.size(); ++i) {
+      if (edges.offsets[i] != dro::BlockOffset{last.x + 1, last.y, last.z}) break;
+      last = edges.offsets[i];
+    }
+    SluiceWait wait = {};
+    SluiceNearWait& near_by = wait.how.near_by = waiting_box(slaves);
+    // Where the masters of row 0 begin: of all blocks, so many fit the 31 bits.
+    const auto start = static_cast<int32_t>(grid.x * (first.y + grid.y * first.z));
+    const int32_t first_x = std::max(near_by.x_first + first.x, static_cast<int>(masters.first_x));
+    const int32_t last_x = std::min(near_by.x_last + last.x, static_cast<int>(masters.last_x));
+    near_by.shift_first = first.x + start;
+    near_by.shift_last = last.x + start;
+    near_by.master_first = first_x + start;
+    near_by.master_last = last_x + start;
+    near_by.master_width = grid.x;
+    near_by.master_area = grid.x * grid.y;
+    wait.per_task = reciprocal_of(tables.blocks_per_task(from.master));
+    if (near_by.master_first > near_by.master_last ||
+        !narrow(near_by.y_first, near_by.y_last, first.y, masters.first_y, masters.last_y) ||
+        !narrow(near_by.z_first, near_by.z_last, first.z, masters.first_z, masters.last_z)) {
+      continue;
+    }
+    tables.wait_for_tasks(from, wait);
+  }
 }
 
 template <class Tables>
-void write_edges(const dro::NeighbourEdges& edges, const schedule::Dependence&, SluiceDependence& d,
-                 Tables& tables) {
-  d.kind = SLUICE_WAIT_NEIGHBOURS;
-  write_boxes(edges.boxes, d);
-  d.item_count = static_cast<uint32_t>(edges.offsets.size());
-  d.items = tables.once(edges.offsets);
+void write_rows(const dro::RangeEdges& edges, uint64_t rows, const schedule::Dependence& from,
+                Tables& tables) {
+  SluiceWait wait = {};
+  wait.how.by_rows.rows = rows;
+  if (tables.wait_for_groups(from, edges, wait)) return;
+  const uint32_t per_task = tables.blocks_per_task(from.master);
+  std::vector<schedule::TaskRange> runs;
+  runs.reserve(edges.ranges.size());
+  for (const dro::BlockRange& range : edges.ranges)
+    runs.push_back({range.first / per_task, range.last / per_task});
+  wait.how.by_rows.items = tables.anew(runs);
+  tables.wait_for_tasks(from, wait);
 }
 
 // A device's workers read strides as the rows that they stand for.
 template <class Tables>
-void write_edges(const dro::StridedEdges& edges, const schedule::Dependence& from,
-                 SluiceDependence& d, Tables& tables) {
+void write_edges(const dro::StridedEdges& edges, const schedule::Dependence& from, Tables& tables) {
   const dro::RangeEdges rows = edges.rows(from.edges->slave_grid.count());
-  d.kind = SLUICE_WAIT_RANGES;
-  d.rows = tables.anew(rows.rows);
-  d.items = tables.anew(rows.ranges);
-  tables.wait_for_groups(d, from, rows);
+  write_rows(rows, tables.anew(rows.rows), from, tables);
 }
 
 template <class Tables>
-void write_edges(const dro::RangeEdges& edges, const schedule::Dependence& from,
-                 SluiceDependence& d, Tables& tables) {
-  d.kind = SLUICE_WAIT_RANGES;
-  d.rows = tables.once(edges.rows);
-  d.items = tables.once(edges.ranges);
-  tables.wait_for_groups(d, from, edges);
+void write_edges(const dro::RangeEdges& edges, const schedule::Dependence& from, Tables& tables) {
+  write_rows(edges, tables.once(edges.rows), from, tables);
 }
 
 }  // namespace sluice::megakernel

@@ -1,11 +1,13 @@
 #include "megakernel/cuda/tables/device_tables.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
@@ -19,7 +21,14 @@ namespace {
 
 using schedule::TaskRange;
 
-static_assert(sizeof(schedule::Task) == sizeof(SluiceTask));
+static_assert(sizeof(SluiceSlot) == SLUICE_CONTROL_NEXT);
+static_assert(SLUICE_WAITS + SLUICE_MOST_STAGED_WAITS * sizeof(SluiceWait) <= SLUICE_PARAMETERS);
+// The lanes of the warp that waits look at half as many waits at once: no more are staged.
+constexpr uint32_t lanes = 32;
+constexpr size_t most_waits_at_once = lanes / 2;
+static_assert(SLUICE_MOST_STAGED_WAITS <= most_waits_at_once);
+// Numbers of blocks are computed with a sign, sums of two of them too.
+constexpr uint32_t most_blocks = 1U << 30;
 
 class TableWriter {
  public:
@@ -29,34 +38,29 @@ class TableWriter {
         signals_(signals),
         renumbered_(renumbered),
         slots_(window.plan.launches.size()),
+        counter_of_slot_(slots_.size(), SLUICE_NONE),
         groups_(window.plan.launches.size()) {}
 
   DeviceTables write(uint32_t stress) {
-    DeviceTables tables;
-    head_.epoch = ++signals_.epoch;
-    head_.task_count = static_cast<uint32_t>(plan_.tasks.size());
-    head_.stress = stress;
-    reserve(sizeof head_);
+    SluiceWindow& head = tables_.window;
+    head.epoch = ++signals_.epoch;
+    head.task_count = static_cast<uint32_t>(plan_.tasks.size());
+    head.stress = stress;
+    reserve(sizeof(SluiceTickets));
     for (size_t i = 0; i < slots_.size(); ++i)
-      fill_slot(i, tables);
-    std::vector<SluiceDependence> dependences;
-    dependences.reserve(plan_.dependences.size());
-    for (const schedule::LaunchTasks& launch : plan_.launches) {
-      SLUICE_ASSERT(launch.first_dependence == dependences.size());
-      for (const schedule::Dependence& from : plan_.dependences_of(launch))
-        dependences.push_back(dependence(from));
-    }
-    head_.dependences = append(std::span(dependences));
-    head_.slots = append(std::span(slots_));
-    head_.tasks = append(std::span(plan_.tasks));
-    std::memcpy(bytes_.data(), &head_, sizeof head_);
-    tables.bytes = std::move(bytes_);
-    tables.flag_count = plan_.flag_count;
-    tables.counter_count = counters_;
-    return tables;
+      fill_slot(i);
+    for (size_t i = 0; i < slots_.size(); ++i)
+      write_waits(i);
+    head.slots = append(std::span(std::as_const(slots_)));
+    for (size_t i = 0; i < slots_.size(); ++i)
+      note_signals(head.slots + i * sizeof(SluiceSlot), slots_[i]);
+    write_tasks();
+    tables_.flag_count = plan_.flag_count;
+    tables_.counter_count = counters_;
+    return std::move(tables_);
   }
 
-  // once(), wait_for_counter() and wait_for_groups() are what write_edges() asks for.
+  // These are what write_edges() asks for.
   template <class T>
   uint64_t once(const std::vector<T>& values) {
     const auto [place, is_new] = written_.try_emplace(&values, 0);
@@ -69,23 +73,32 @@ class TableWriter {
     return append(std::span(values));
   }
 
-  void wait_for_counter(SluiceDependence& result, const schedule::Dependence& from) {
-    SluiceSlot& master = slots_[from.master];
-    if (master.counter == SLUICE_NONE) {
-      master.counter = new_counter(task_count(plan_.launches[from.master]));
+  uint32_t blocks_per_task(uint32_t master) const { return plan_.launches[master].blocks_per_task; }
+
+  void wait_for_tasks(const schedule::Dependence& from, SluiceWait wait) {
+    wait.signals = flag_offset(from.master);
+    wait.expected = tables_.window.epoch;
+    waits_.push_back({wait, false});
+  }
+
+  void wait_for_launch(const schedule::Dependence& from, SluiceWait wait) {
+    uint32_t& counter = counter_of_slot_[from.master];
+    if (counter == SLUICE_NONE) {
+      counter = new_counter(task_count(plan_.launches[from.master]));
+      slots_[from.master].signals.counter = 8 * uint64_t{counter};
     }
-    result.kind = SLUICE_WAIT_COUNTER;
-    result.counter = master.counter;
-    result.counter_target = signals_.counted[master.counter];
+    wait.signals = 8 * uint64_t{counter};
+    wait.expected = signals_.counted[counter];
+    waits_.push_back({wait, true});
   }
 
   // A task adds to one group's counter at most, so a master has the groups of the first dependence
   // that has any, and of those that agree with it.
-  void wait_for_groups(SluiceDependence& result, const schedule::Dependence& from,
-                       const dro::RangeEdges& edges) {
+  bool wait_for_groups(const schedule::Dependence& from, const dro::RangeEdges& edges,
+                       SluiceWait wait) {
     const schedule::LaunchTasks& master = plan_.launches[from.master];
     std::optional<TaskGroups> groups = find_task_groups(edges, master.blocks_per_task);
-    if (!groups) return;
+    if (!groups) return false;
     MasterGroups& known = groups_[from.master];
     if (known.counters.empty()) {
       known.groups = groups->groups;
@@ -95,68 +108,110 @@ class TableWriter {
         std::fill(counter_of_task.begin() + group.first, counter_of_task.begin() + group.last + 1,
                   known.counters.back());
       }
-      // The offset fits 32 bits: a table that large would not fit a window's limits.
-      slots_[from.master].group_counters =
-          static_cast<uint32_t>(append(std::span(counter_of_task)));
+      slots_[from.master].signals.group_counters = anew(counter_of_task);
     } else if (known.groups != groups->groups) {
-      return;
+      return false;
     }
-    std::vector<uint64_t> items;
-    items.reserve(2 * groups->group_of_range.size());
+    std::vector<TaskRange> items;
+    std::vector<uint64_t> expected;
     for (const uint32_t group : groups->group_of_range) {
       const uint32_t counter = known.counters[group];
-      items.push_back(counter);
-      items.push_back(signals_.counted[counter]);
+      items.push_back({counter, counter});
+      expected.push_back(signals_.counted[counter]);
     }
-    result.kind = SLUICE_WAIT_GROUPS;
-    result.items = append(std::span(items));
+    wait.how.by_rows.items = anew(items);
+    wait.how.by_rows.expected = anew(expected);
+    wait.signals = 0;
+    waits_.push_back({wait, true});
+    return true;
   }
 
  private:
   uint64_t reserve(size_t size) {
     constexpr size_t alignment = 16;
-    const size_t offset = round_up(bytes_.size(), alignment);
-    bytes_.resize(offset + size);
+    const size_t offset = round_up(tables_.bytes.size(), alignment);
+    tables_.bytes.resize(offset + size);
     return offset;
   }
   template <class T>
   uint64_t append(std::span<const T> values) {
     const uint64_t offset = reserve(values.size_bytes());
-    if (!values.empty()) std::memcpy(bytes_.data() + offset, values.data(), values.size_bytes());
+    if (!values.empty())
+      std::memcpy(tables_.bytes.data() + offset, values.data(), values.size_bytes());
     return offset;
   }
-  template <class T>
-  uint64_t append(std::span<T> values) {
-    return append(std::span<const T>(values));
-  }
 
-  void fill_slot(size_t index, DeviceTables& tables) {
+  void fill_slot(size_t index) {
     const schedule::LaunchTasks& tasks = plan_.launches[index];
     const LaunchCode& from = window_.code[index];
     SLUICE_ASSERT(from.device != nullptr);
     const DeviceCode& code = *from.device;
     const SluiceBlockLaunch& launch = *from.launch;
+    SLUICE_ASSERT(tasks.block_count <= most_blocks);
     SluiceSlot& slot = slots_[index];
     slot.body = renumbered_.empty() ? code.body : renumbered_[code.body];
     std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(slot.grid));
     slot.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    slot.last_block = tasks.block_count - 1;
     slot.blocks_per_task = tasks.blocks_per_task;
+    slot.width = reciprocal_of(launch.grid[0]);
+    slot.height = reciprocal_of(launch.grid[1]);
     slot.independent = code.independent ? 1 : 0;
-    slot.first_flag = tasks.first_flag;
-    slot.first_dependence = tasks.first_dependence;
-    slot.dependence_count = tasks.dependence_count;
-    slot.counter = slot.group_counters = SLUICE_NONE;
+    slot.signals.flags = flag_offset(index);
     slot.staged_words = code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size());
     slot.staged = reserve(size_t{8} * slot.staged_words);
+    std::byte* staged = tables_.bytes.data() + slot.staged;
     // The last parameter's padding is no part of what the program gave.
     const size_t given = std::min<size_t>(code.parameter_bytes, from.parameter_bytes);
-    if (given != 0) std::memcpy(bytes_.data() + slot.staged, launch.parameters, given);
+    if (given != 0) std::memcpy(staged, launch.parameters, given);
     if (!code.addresses.empty()) {
-      std::memcpy(bytes_.data() + slot.staged + code.parameter_bytes, code.addresses.data(),
-                  8 * code.addresses.size());
+      std::memcpy(staged + code.parameter_bytes, code.addresses.data(), 8 * code.addresses.size());
     }
-    tables.pool_bytes = std::max(tables.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes));
+    tables_.pool_bytes = std::max(tables_.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes));
   }
+
+  void write_waits(size_t index) {
+    waits_.clear();
+    for (const schedule::Dependence& from : plan_.dependences_of(plan_.launches[index])) {
+      std::visit([&](const auto& form) { write_edges(form, from, *this); }, from.edges->form);
+    }
+    SluiceSlot& slot = slots_[index];
+    slot.wait_count = static_cast<uint32_t>(waits_.size());
+    slot.lanes.bits = static_cast<uint32_t>(
+        std::bit_width(std::clamp<size_t>(waits_.size(), 1, most_waits_at_once) - 1));
+    slot.lanes.mask = (1U << slot.lanes.bits) - 1;
+    slot.lanes.together = lanes >> slot.lanes.bits;
+    const bool is_simple = waits_.size() <= SLUICE_MOST_STAGED_WAITS &&
+                           std::all_of(waits_.begin(), waits_.end(), [](const Wait& one) {
+                             return one.wait.per_task.factor != 0;
+                           });
+    slot.simple_width = is_simple ? slot.grid[0] : 0;
+    slot.waits = reserve(waits_.size() * sizeof(SluiceWait));
+    for (size_t i = 0; i < waits_.size(); ++i) {
+      const size_t place = slot.waits + i * sizeof(SluiceWait);
+      std::memcpy(tables_.bytes.data() + place, &waits_[i].wait, sizeof(SluiceWait));
+      (waits_[i].is_for_counter ? tables_.counter_places : tables_.flag_places)
+          .push_back(place + offsetof(SluiceWait, signals));
+    }
+  }
+
+  void note_signals(size_t place, const SluiceSlot& slot) {
+    tables_.flag_places.push_back(place + offsetof(SluiceSlot, signals.flags));
+    if (counter_of_slot_[(place - tables_.window.slots) / sizeof slot] == SLUICE_NONE) return;
+    tables_.counter_places.push_back(place + offsetof(SluiceSlot, signals.counter));
+  }
+
+  void write_tasks() {
+    tables_.window.tasks = reserve(plan_.tasks.size() * sizeof(SluiceTask));
+    auto* to = tables_.bytes.data() + tables_.window.tasks;
+    for (const schedule::Task& task : plan_.tasks) {
+      const SluiceTask written{task.launch, task.first_block / blocks_per_task(task.launch)};
+      std::memcpy(to, &written, sizeof written);
+      to += sizeof written;
+    }
+  }
+
+  uint64_t flag_offset(size_t slot) const { return 8 * uint64_t{plan_.launches[slot].first_flag}; }
 
   // new_counter() counts `tasks` tasks in this window; the target is what it then holds.
   uint32_t new_counter(uint32_t tasks) {
@@ -165,20 +220,10 @@ class TableWriter {
     return counters_++;
   }
 
-  SluiceDependence dependence(const schedule::Dependence& from) {
-    const dro::EdgeTable& edges = *from.edges;
-    const schedule::LaunchTasks& master = plan_.launches[from.master];
-    SluiceDependence result = {};
-    result.master_first_flag = master.first_flag;
-    result.master_blocks_per_task = master.blocks_per_task;
-    const Dim3& m = edges.master_grid;
-    const Dim3& s = edges.slave_grid;
-    std::copy_n(&m.x, 3, std::begin(result.master_grid));
-    std::copy_n(&s.x, 3, std::begin(result.slave_grid));
-    std::visit([&](const auto& form) { write_edges(form, from, result, *this); }, edges.form);
-    return result;
-  }
-
+  struct Wait {
+    SluiceWait wait;
+    bool is_for_counter;  // or else for flags
+  };
   struct MasterGroups {
     std::vector<TaskRange> groups;
     std::vector<uint32_t> counters;
@@ -188,9 +233,10 @@ class TableWriter {
   const schedule::Plan& plan_;
   SignalMemory& signals_;
   const std::span<const uint32_t> renumbered_;
-  SluiceWindow head_ = {};
-  std::vector<std::byte> bytes_;
+  DeviceTables tables_;
   std::vector<SluiceSlot> slots_;
+  std::vector<uint32_t> counter_of_slot_;
+  std::vector<Wait> waits_;  // of the slot that is being written
   std::vector<MasterGroups> groups_;
   std::map<const void*, uint64_t> written_;
   uint32_t counters_ = 0;
@@ -198,14 +244,27 @@ class TableWriter {
 
 }  // namespace
 
-void DeviceTables::set_signals(uint64_t flags, uint64_t counters) {
-  std::memcpy(bytes.data() + offsetof(SluiceWindow, flags), &flags, sizeof flags);
-  std::memcpy(bytes.data() + offsetof(SluiceWindow, counters), &counters, sizeof counters);
+void DeviceTables::place(uint64_t tables, uint64_t flags, uint64_t counters) {
+  const auto add = [&](const std::vector<size_t>& places, uint64_t address) {
+    for (const size_t place : places) {
+      uint64_t value = 0;
+      std::memcpy(&value, bytes.data() + place, sizeof value);
+      value += address;
+      std::memcpy(bytes.data() + place, &value, sizeof value);
+    }
+  };
+  add(flag_places, flags);
+  add(counter_places, counters);
+  window.tables = tables;
+  window.tasks += tables;
+  window.flags = flags;
+  window.counters = counters;
+  window.counter_bytes = 8 * uint64_t{counter_count};
 }
 
 void DeviceTables::set_bound(uint32_t most_polls, uint64_t report) {
-  std::memcpy(bytes.data() + offsetof(SluiceWindow, most_polls), &most_polls, sizeof most_polls);
-  std::memcpy(bytes.data() + offsetof(SluiceWindow, report), &report, sizeof report);
+  window.most_polls = most_polls;
+  window.report = report;
 }
 
 DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress,

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "megakernel/cuda/tables/window_tables.h"
 #include "megakernel/window.hpp"
 
 namespace sluice::megakernel {
@@ -33,15 +34,20 @@ struct SignalMemory {
   std::vector<uint64_t> counted;  // what each counter holds when no window runs
 };
 
-// DeviceTables is the tables of one window as bytes, to be copied to device memory (aligned to 16).
+// DeviceTables is the tables of one window as bytes, to be copied to device memory (aligned to
+// 128).
 struct DeviceTables {
+  SluiceWindow window = {};  // the scheduler kernel's parameter
   std::vector<std::byte> bytes;
   uint32_t flag_count = 0;
   uint32_t counter_count = 0;
   uint64_t pool_bytes = 0;
+  // Places of u64 in `bytes` that are offsets among flags or counters until place() is called.
+  std::vector<size_t> flag_places;
+  std::vector<size_t> counter_places;
 
-  // set_signals() puts in where in device memory the flags and counters lie.
-  void set_signals(uint64_t flags, uint64_t counters);
+  // place() puts in, once, where in device memory the tables, the flags and the counters lie.
+  void place(uint64_t tables, uint64_t flags, uint64_t counters);
   // set_bound() puts in how often a lane looks for one signal before it gives up, ending the kernel
   // by a trap (0: it never does), and the SluiceReport that it fills in before.
   void set_bound(uint32_t most_polls, uint64_t report);

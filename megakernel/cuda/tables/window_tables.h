@@ -1,33 +1,62 @@
 /* A window's tables in device memory, as the scheduler kernel reads them. Written by the host, in
- * one piece: everything but flags and counters lies behind the SluiceWindow. Plain C, fixed widths.
- */
+ * one piece: everything but flags and counters. Plain C, fixed widths. */
 #ifndef SLUICE_MEGAKERNEL_WINDOW_TABLES_H
 #define SLUICE_MEGAKERNEL_WINDOW_TABLES_H
 
 #include <stdint.h>
 
+/* What a device loads by 16 bytes. */
+#define SLUICE_TOGETHER __attribute__((aligned(16)))
+
+/* SluiceReciprocal divides by a multiplication: n / d is (factor * n + addend) >> (32 + shift), for
+ * every n of 32 bits. Made by reciprocal_of(), device_edges.h. A device adds the 64 bits as they
+ * are. */
+typedef struct SLUICE_TOGETHER SluiceReciprocal {
+  uint32_t factor;
+  uint32_t shift;
+  uint32_t addend;
+  uint32_t zero; /* the upper half of the addend */
+} SluiceReciprocal;
+
 /* SluiceTask is a run of neighbouring blocks of one slot; its place in the list is its ticket. */
 typedef struct SluiceTask {
   uint32_t slot;
-  uint32_t first_block;
-  uint32_t block_count;
+  uint32_t task; /* its blocks begin at task * blocks_per_task */
 } SluiceTask;
 
-/* SluiceSlot is one launch. Offsets are in bytes from the SluiceWindow. */
-typedef struct SluiceSlot {
-  uint32_t body; /* its number in sluice_run_block() */
+/* SluiceLanes says how the lanes of the warp that waits share out a slot's waits. */
+typedef struct SluiceLanes {
+  uint32_t mask; /* as many look at different waits at once, less one: `bits` ones */
+  uint32_t bits;
+  uint32_t together; /* those that look at one wait together */
+} SluiceLanes;
+
+/* SluiceSignals is what a slot's tasks release. */
+typedef struct SluiceSignals {
+  uint64_t flags;          /* address of its task 0's */
+  uint64_t counter;        /* address; counts each of its finished tasks. 0: nobody waits so */
+  uint64_t group_counters; /* offset of a u32 a task: the counter of its group. 0: none */
+} SluiceSignals;
+
+/* SluiceSlot is one launch. A worker has a copy at the beginning of its shared memory while it runs
+ * tasks of it. Offsets are in bytes from SluiceWindow::tables. */
+typedef struct SLUICE_TOGETHER SluiceSlot {
   uint32_t grid[3];
   uint32_t dynamic_shared_bytes;
   uint32_t blocks_per_task;
+  uint32_t last_block;
+  uint32_t wait_count;
+  uint32_t simple_width; /* the grid's, where its waits are near_by and no more than are looked at
+                            and staged at once; or else 0 */
+  SluiceLanes lanes;
+  uint32_t staged_words; /* of 8 bytes */
+  SluiceReciprocal width;
+  SluiceReciprocal height;
+  SluiceSignals signals;
+  uint64_t waits;       /* offset of SluiceWait[], device_edges.h */
+  uint64_t staged;      /* offset: the parameter block, then addresses of variables */
+  uint32_t body;        /* its number in sluice_run_block() */
   uint32_t independent; /* its blocks may follow each other without a barrier */
-  uint32_t first_flag;  /* task i has flag first_flag + i */
-  uint32_t first_dependence;
-  uint32_t dependence_count;
-  uint32_t staged_words;   /* of 8 bytes: the parameter block, then addresses of variables */
-  uint32_t counter;        /* counts each of its finished tasks; SLUICE_NONE: nobody waits so */
-  uint32_t group_counters; /* offset of a u32 a task: the counter of its group. SLUICE_NONE: none */
-  uint32_t reserved;
-  uint64_t staged; /* offset */
 } SluiceSlot;
 
 /* SluiceReport is what a worker says before it gives up. The host reads it; all zero before. */
@@ -40,22 +69,30 @@ typedef struct SluiceReport {
   uint64_t found;
 } SluiceReport;
 
-/* SluiceWindow. Flags hold the epoch of the window in which they were last set, counters only grow;
- * so nothing is cleared between windows. Both outlive it. */
+/* SluiceTickets is what all workers of a window write to: a line of its own. All zero when the
+ * kernel starts. */
+typedef struct SluiceTickets {
+  uint32_t next;
+  uint32_t given_up; /* by the first lane that does */
+  uint32_t reserved[30];
+} SluiceTickets;
+
+/* SluiceWindow is the scheduler kernel's parameter. Flags hold the epoch of the window in which
+ * they were last set, counters only grow; so nothing is cleared between windows. Both outlive it.
+ */
 typedef struct SluiceWindow {
+  uint64_t tables; /* address of what the host wrote: a SluiceTickets, and what offsets lead to */
+  uint64_t flags;
+  uint64_t counters;
+  uint64_t slots;  /* offset of SluiceSlot[] */
+  uint64_t tasks;  /* offset of SluiceTask[] */
+  uint64_t report; /* address */
+  uint64_t counter_bytes;
   uint64_t epoch;
-  uint64_t* flags;
-  uint64_t* counters;
-  uint64_t slots;       /* offset of SluiceSlot[] */
-  uint64_t dependences; /* offset of SluiceDependence[], device_edges.h */
-  uint64_t tasks;       /* offset of SluiceTask[] */
   uint32_t task_count;
-  uint32_t next_ticket; /* 0 when the kernel starts */
-  uint32_t stress;      /* not 0: the seed of random delays, for tests */
-  uint32_t most_polls;  /* a lane that has looked so often gives up; 0: never */
-  uint32_t given_up;    /* 0 when the kernel starts; by the first lane that gives up */
+  uint32_t stress;     /* not 0: the seed of random delays, for tests */
+  uint32_t most_polls; /* a lane that has looked so often gives up; 0: never */
   uint32_t reserved;
-  SluiceReport* report;
 } SluiceWindow;
 
 #endif

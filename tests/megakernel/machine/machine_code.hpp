@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,5 +37,23 @@ std::optional<MachineCode> disassemble(const std::string& ptx_file, unsigned arc
 // (BSYNC) before it has given what they wait for: its leave from their barrier, or its word at the
 // offset `words` of the pool, where there are any.
 std::vector<std::string> late_debts(const MachineCode& code, std::optional<uint32_t> words);
+
+// A Landmark is an instruction that a path passes; those that `avoids` is true for it does not pass
+// on its way there.
+struct Landmark {
+  std::function<bool(const MachineCode::Instruction&)> is;
+  std::function<bool(const MachineCode::Instruction&)> avoids;
+};
+
+// shortest_path() lists the instructions from the first one of a function through all landmarks in
+// their order, calls entered; nothing where there is no such way.
+std::vector<const MachineCode::Instruction*> shortest_path(const MachineCode& code,
+                                                           const std::string& function,
+                                                           const std::vector<Landmark>& landmarks);
+
+// load_chain() is how many loads from global memory hang on each other at the end of a path, whose
+// last instruction is one: the address of each comes from the one before, through registers or
+// through shared memory.
+unsigned load_chain(const std::vector<const MachineCode::Instruction*>& path);
 
 }  // namespace sluice::megakernel::testing

@@ -1,0 +1,145 @@
+// What stands in machine code between a ticket and the first instruction of the body, where tasks
+// wait for neighbours.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "megakernel/cuda/body.hpp"
+#include "megakernel/cuda/linker.hpp"
+#include "megakernel/cuda/worker_memory.h"
+#include "megakernel/machine/machine_code.hpp"
+#include "ptx/parser.hpp"
+
+namespace sluice::megakernel {
+namespace {
+
+using Instruction = testing::MachineCode::Instruction;
+using Path = std::vector<const Instruction*>;
+using testing::Landmark;
+
+// What ptxas 13.0 makes of it, and one for other releases.
+constexpr size_t most_instructions = 136;
+
+constexpr const char* kernel =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
+
+// A plain load from global memory: of the tables, not of a signal.
+bool is_table_load(const Instruction& here) {
+  return (here.is("LDG") || here.is("LD")) && here.opcode.find("STRONG") == std::string::npos;
+}
+bool is_signal_load(const Instruction& here) {
+  return (here.is("LDG") || here.is("LD")) &&
+         here.opcode.find(".64.STRONG.GPU") != std::string::npos;
+}
+bool is_barrier(const Instruction& here) {
+  return here.is("BAR") && here.operands == "0x0";
+}
+bool is_ticket(const Instruction& here) {
+  return here.is("ATOMG.E.ADD") || here.is("ATOM.E.ADD");
+}
+std::string next_place() {
+  return fmt::format("+{:#x}]", int{SLUICE_CONTROL_NEXT});
+}
+bool is_in_body(const Instruction& here) {
+  return here.function.ends_with("b0_k");
+}
+
+class TicketPath : public ::testing::TestWithParam<unsigned> {
+ protected:
+  void SetUp() override {
+    if (!testing::has_disassembler()) {
+      GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
+                      "not looked at";
+    }
+    const auto module = ptx::parse(kernel, "kernel");
+    ASSERT_TRUE(module);
+    const auto body = rewrite_body(*module, "k", {64, 1, 1}, "b0_");
+    ASSERT_TRUE(body);
+    const TaskBody* bodies[] = {&*body};
+    const auto linked = link_megakernel(bodies);
+    ASSERT_TRUE(linked);
+    const auto file = std::filesystem::path(::testing::TempDir()) /
+                      fmt::format("ticket_path_{}_{}.ptx", getpid(), GetParam());
+    std::ofstream(file) << *linked;
+    auto code = testing::disassemble(file.string(), GetParam());
+    std::filesystem::remove(file);
+    ASSERT_TRUE(code);
+    code_ = std::move(*code);
+  }
+
+  // The leading lane's way from where it reads its ticket to the body. It does all that other lanes
+  // of its warp do, and fetches the next task too.
+  Path path(std::vector<Landmark> landmarks) const {
+    const auto reads_ticket = [](const Instruction& here) {
+      return here.is("LDS.128") && here.operands.find(next_place()) != std::string::npos;
+    };
+    landmarks.insert(landmarks.begin(), {{is_barrier, nullptr}, {reads_ticket, is_barrier}});
+    Path path = testing::shortest_path(code_, megakernel_name, landmarks);
+    path.erase(path.begin(), std::find_if(path.begin(), path.end(),
+                                          [&](const auto* one) { return reads_ticket(*one); }));
+    return path;
+  }
+
+  // The loads that hang on each other when a path comes to its first look at a signal.
+  static unsigned chain(Path path) {
+    path.erase(std::find_if(path.begin(), path.end(),
+                            [](const auto* one) { return is_signal_load(*one); }) +
+                   1,
+               path.end());
+    return testing::load_chain(path);
+  }
+
+  testing::MachineCode code_;
+};
+
+TEST_P(TicketPath, TakesFewInstructionsAndOneLoadWithinASlot) {
+  const auto keeps_next = [](const Instruction& here) {
+    return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
+  };
+  // Nothing is read of the tables but the next task's words, once the signals are there.
+  const Path found = path({{is_ticket, is_table_load},
+                           {is_signal_load, is_table_load},
+                           {is_table_load, is_barrier},
+                           {[](const auto& one) { return one.is("MEMBAR"); }, is_barrier},
+                           {is_barrier, nullptr},
+                           {keeps_next, is_barrier},
+                           {is_in_body, is_barrier}});
+  ASSERT_FALSE(found.empty());
+  if (std::getenv("SLUICE_SHOW_PATH") != nullptr) {
+    for (const Instruction* one : found)
+      std::printf("%s %s %s\n", one->guard.c_str(), one->opcode.c_str(), one->operands.c_str());
+  }
+  std::printf("sm_%u: %zu instructions from ticket to body\n", GetParam(), found.size() - 1);
+  EXPECT_LE(found.size() - 1, most_instructions);  // without the body's first one
+  EXPECT_EQ(chain(found), 1U);
+  for (const Instruction* one : found)
+    EXPECT_FALSE(one->is("I2F") || one->is("MUFU") || one->is("STL")) << "a division, or a spill";
+}
+
+TEST_P(TicketPath, HasThreeLoadsThatHangOnEachOtherInTheFirstTaskOfASlot) {
+  const auto stages_wait = [](const Instruction& here) {
+    return here.is("STS.64") &&
+           here.operands.find(fmt::format("+{:#x}]", int{SLUICE_WAITS})) != std::string::npos;
+  };
+  const Path found = path({{is_table_load, is_ticket},
+                           {stages_wait, is_ticket},
+                           {is_ticket, nullptr},
+                           {is_signal_load, is_table_load}});
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(chain(found), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, TicketPath, ::testing::Values(90U, 100U, 120U),
+                         [](const auto& info) { return fmt::format("sm_{}", info.param); });
+
+}  // namespace
+}  // namespace sluice::megakernel
