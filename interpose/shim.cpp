@@ -89,13 +89,13 @@ void leave_runtime_in_child() {
   current_runtime.store(nullptr);
 }
 
-std::string own_runtime() {
-  return library_folder() + "/cpu/libcudart.so.13";
+std::string cpu_folder() {
+  return library_folder() + "/cpu";
 }
 
 // static_runtime() is why the program's static CUDA runtime, if it has one, would call this driver.
 std::optional<Error> static_runtime() {
-  const Result<ProgramFile> file = inspect_program(program_path(), own_runtime());
+  const Result<ProgramFile> file = inspect_program(program_path(), cpu_folder());
   if (!file || !file->has_static_cuda_runtime) return std::nullopt;
   if (file->obstacle) return file->obstacle;
   if (is_replaced(*file)) return std::nullopt;
@@ -104,12 +104,12 @@ std::optional<Error> static_runtime() {
 
 // runtime_of_others() names the CUDA runtime in this process that is not the CPU device's; empty
 // where there is none.
-std::string runtime_of_others(const std::string& cpu_folder) {
+std::string runtime_of_others() {
   if (static_runtime()) return "its static CUDA runtime";
   struct Search {
-    const std::string& cpu_folder;
+    std::string cpu_folder;
     std::string found;
-  } search{cpu_folder, {}};
+  } search{cpu_folder(), {}};
   dl_iterate_phdr(
       [](dl_phdr_info* library, size_t, void* data) {
         auto& [own, found] = *static_cast<Search*>(data);
@@ -216,15 +216,14 @@ CUresult Shim::initialise(unsigned flags) {
 }
 
 void Shim::fall_back(CUresult reason) {
-  const std::string cpu_folder = library_folder() + "/cpu";
-  if (const std::string runtime = runtime_of_others(cpu_folder); !runtime.empty()) {
+  if (const std::string runtime = runtime_of_others(); !runtime.empty()) {
     log::error(
         "the driver has no usable device (error {}), and {} works with NVIDIA's driver alone; use "
         "--device cpu",
         static_cast<int>(reason), runtime);
     return;
   }
-  if (const Driver* cpu = open(cpu_folder + "/libcuda.so.1")) {
+  if (const Driver* cpu = open(cpu_folder() + "/libcuda.so.1")) {
     log::info("the driver has no usable device (error {}): the CPU device takes its place",
               static_cast<int>(reason));
     driver_.store(cpu, std::memory_order_release);

@@ -20,8 +20,8 @@ std::string library_folder() {
   return (own.parent_path() / "lib").string();
 }
 
-std::string cpu_runtime() {
-  return library_folder() + "/cpu/libcudart.so.13";
+std::string cpu_folder() {
+  return library_folder() + "/cpu";
 }
 
 Result<std::string> find_program(const std::string& name) {

@@ -15,7 +15,7 @@ Result<std::string> find_program(const std::string& name);
 // a build tree and in a Python wheel.
 std::string library_folder();
 
-// cpu_runtime() is the CPU device's libcudart.so, in that folder.
-std::string cpu_runtime();
+// cpu_folder() is that folder's cpu/, which holds the CPU device's driver and runtimes.
+std::string cpu_folder();
 
 }  // namespace sluice::tools

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "base/result.hpp"
 #include "interpose/driver/driver_search.hpp"
 #include "interpose/driver/program_file.hpp"
+#include "interpose/static_runtime/runtime_copy.hpp"
 #include "tools/command.hpp"
 #include "tools/find_program.hpp"
 #include "tools/report.hpp"
@@ -68,17 +70,17 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   const bool cpu = driver.is_cpu_device;
   const fs::path libraries = library_folder();
   const std::string shim = (libraries / "libsluice.so").string();
-  const std::string cpu_folder = (libraries / "cpu").string();
   std::string preload = options.off ? "" : shim;
   if (cpu) {
     // By absolute path: a program may carry an RPATH to the toolkit's own cudart.
-    if (options.off) preload = cpu_folder + "/libcuda.so.1";
-    preload += ":" + cpu_runtime();
-    prepend("LD_LIBRARY_PATH", cpu_folder);
+    if (options.off) preload = cpu_folder() + "/libcuda.so.1";
+    for (const std::string_view name : interpose::own_runtimes)
+      preload += ":" + cpu_folder() + "/" + std::string(name);
+    prepend("LD_LIBRARY_PATH", cpu_folder());
   }
   if (!preload.empty()) prepend("LD_PRELOAD", preload);
   // On a GPU it only stands before NVRTC and nvJitLink. A bundle for GPUs comes without it.
-  const std::string audit = cpu_folder + "/libsluice-audit.so";
+  const std::string audit = cpu_folder() + "/libsluice-audit.so";
   if (cpu || (!options.off && access(audit.c_str(), R_OK) == 0)) prepend("LD_AUDIT", audit);
   if (cpu) set_code_caches();
   setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
@@ -130,7 +132,7 @@ std::optional<Start> prepare(const RunOptions& options, int* status) {
   }
   const Result<interpose::FoundDriver> driver = interpose::find_driver(*choice, library_folder());
   if (!driver) return refused(exit_usage, driver.error());
-  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program, cpu_runtime());
+  const Result<interpose::ProgramFile> file = interpose::inspect_program(*program, cpu_folder());
   if (driver->is_cpu_device && file && file->obstacle) {
     return refused(exit_not_executable, *file->obstacle);
   }

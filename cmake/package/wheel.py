@@ -25,8 +25,8 @@ def main():
 '''
 MAIN = "from sluice import main\n\nmain()\n"
 # A wheel holds no links, so libcuda.so and libcudart.so, which are some, stay out.
-FOR_CPU = ["libcuda.so.1", "libcudart.so.13", "libsluice-audit.so", "libnvrtc.so.12", "libnvrtc.so.13",
-           "libnvJitLink.so.12", "libnvJitLink.so.13"]
+FOR_CPU = ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libsluice-audit.so", "libnvrtc.so.12",
+           "libnvrtc.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13"]
 PARTS = {"bin/sluice": "bin/sluice", "lib/sluice/libsluice.so": "lib/libsluice.so",
          **{f"lib/sluice/cpu/{name}": f"lib/cpu/{name}" for name in FOR_CPU}}
 

@@ -32,10 +32,12 @@ Error error_of(const Obstacle& obstacle, const std::string& path) {
 // take_runtime() finds a static runtime by its functions' names, and what the audit library
 // (static_runtime/audit.cpp) will make of it.
 void take_runtime(ProgramFile& program, Bytes bytes, const std::string& path,
-                  const std::string& own_runtime) {
+                  const std::string& cpu_folder) {
   const auto elf = ElfView::of(bytes);
-  const Result<MappedFile> own = MappedFile::open(own_runtime);
-  if (!elf || !own) return;
+  if (!elf) return;
+  const std::string name(runtime_that_serves(*elf));
+  const Result<MappedFile> own = MappedFile::open(cpu_folder + "/" + name);
+  if (!own) return;
   RuntimeCopy copy = find_runtime(*elf, RuntimeFunctions::read(own->bytes()));
   if (!copy.is_there) return;
   program.has_static_cuda_runtime = true;
@@ -52,7 +54,7 @@ void take_runtime(ProgramFile& program, Bytes bytes, const std::string& path,
 
 }  // namespace
 
-Result<ProgramFile> inspect_program(const std::string& path, const std::string& own_runtime) {
+Result<ProgramFile> inspect_program(const std::string& path, const std::string& cpu_folder) {
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return tl::unexpected(file.error());
   ProgramFile program;
@@ -62,7 +64,7 @@ Result<ProgramFile> inspect_program(const std::string& path, const std::string& 
   // nvcc's host code registers what lies in this section; code that a program merely carries
   // (to hand it to the driver itself) stands elsewhere.
   program.has_device_code = find_section(*sections, ".nvFatBinSegment") != nullptr;
-  take_runtime(program, file->bytes(), path, own_runtime);
+  take_runtime(program, file->bytes(), path, cpu_folder);
   const bool has_nameless_runtime = !program.has_static_cuda_runtime && program.has_device_code &&
                                     !imports_registration(*sections);
   if (has_nameless_runtime) {

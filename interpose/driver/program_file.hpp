@@ -24,9 +24,9 @@ struct ProgramFile {
   std::vector<std::byte> runtime_code;
 };
 
-// inspect_program() reads the headers and symbols of the file at `path`. `own_runtime` is the CPU
-// device's libcudart.so. An error where the program cannot be read.
-Result<ProgramFile> inspect_program(const std::string& path, const std::string& own_runtime);
+// inspect_program() reads the headers and symbols of the file at `path`. The CPU device's runtimes
+// lie in `cpu_folder`. An error where the program cannot be read.
+Result<ProgramFile> inspect_program(const std::string& path, const std::string& cpu_folder);
 
 // is_replaced() is true where the static runtime of this process's own program has been replaced.
 bool is_replaced(const ProgramFile& program);

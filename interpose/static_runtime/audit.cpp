@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -24,16 +25,14 @@
 namespace sluice::interpose {
 namespace {
 
-constexpr std::string_view runtime_name = "libcudart.so.13";
-
 struct Mapped {
   link_map* object;
 };
 
 struct State {
   bool is_cpu = false;
-  Array<Mapped> waiting;        // mapped, and not looked at
-  link_map* runtime = nullptr;  // the CPU device's
+  Array<Mapped> waiting;                             // mapped, and not looked at
+  link_map* runtimes[std::size(own_runtimes)] = {};  // the CPU device's
   bool told_of_gpu_library = false;
   Array<size_t> told;  // of files, by hash
 };
@@ -82,7 +81,7 @@ void tell_obstacle(const char* path, const Obstacle& obstacle) {
 // The folder of the CPU device's libraries, this one too, with a slash at its end; empty where that
 // does not say where it is.
 const char* own_folder() {
-  static char path[4096 - runtime_name.size()];
+  static char path[4096];
   if (*path != '\0') return path;
   Dl_info own = {};
   if (dladdr(reinterpret_cast<const void*>(&own_folder), &own) == 0) return path;
@@ -92,12 +91,16 @@ const char* own_folder() {
   return path;
 }
 
-const char* own_runtime_path() {
-  static char path[4096];
-  if (*path != '\0' || *own_folder() == '\0') return path;
-  std::snprintf(path, sizeof path, "%s%s", own_folder(), runtime_name.data());
-  return path;
-}
+// RuntimePath is where one of them lies.
+struct RuntimePath {
+  explicit RuntimePath(std::string_view name) {
+    const std::string_view folder = own_folder();
+    if (folder.size() + name.size() >= sizeof text) return;
+    std::memcpy(text, folder.data(), folder.size());
+    std::memcpy(text + folder.size(), name.data(), name.size());
+  }
+  char text[4096] = {};
+};
 
 // is_own() is true of Sluice's own libraries, here and in the folder above.
 bool is_own(std::string_view path) {
@@ -109,11 +112,25 @@ bool is_own(std::string_view path) {
   return !folder.empty() && path == folder;
 }
 
-bool is_own_runtime(const char* path) {
-  if (file_name(path) != runtime_name) return false;
-  struct stat own = {}, given = {};
-  return stat(own_runtime_path(), &own) == 0 && stat(path, &given) == 0 &&
-         own.st_dev == given.st_dev && own.st_ino == given.st_ino;
+bool is_same_file(const char* one, const char* other) {
+  struct stat first = {}, second = {};
+  return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// place_of() is where the state keeps the runtime of that name; null for other names.
+link_map** place_of(std::string_view name) {
+  for (size_t i = 0; i < std::size(own_runtimes); ++i) {
+    if (own_runtimes[i] == name) return &state().runtimes[i];
+  }
+  return nullptr;
+}
+
+// own_runtime() is its place where the file is one of the CPU device's, else null.
+link_map** own_runtime(const char* path) {
+  link_map** const place = place_of(file_name(path));
+  return place != nullptr && is_same_file(RuntimePath(file_name(path)).text, path) ? place
+                                                                                   : nullptr;
 }
 
 void tell_of_gpu_library(const char* path) {
@@ -139,13 +156,16 @@ bool has_hidden_runtime(const ElfView& elf) {
 
 // replace() leads a runtime that the object has to ours, and tells where it can't.
 void replace(const char* path, const ElfView& elf, const link_map& object) {
-  const FileView own_file(own_runtime_path());
+  const std::string_view name = runtime_that_serves(elf);
+  const FileView own_file(RuntimePath(name).text);
   RuntimeCopy copy = find_runtime(elf, RuntimeFunctions::read(own_file.bytes()));
   if (!copy.is_there) return;
-  const link_map* const runtime = state().runtime;
+  const link_map* const runtime = *place_of(name);
   if (runtime == nullptr) {
-    say_once(path, "was linked with the static CUDA runtime", "preload libcudart.so.13 too");
-    return;
+    char remedy[64];
+    std::snprintf(remedy, sizeof remedy, "preload %.*s too", static_cast<int>(name.size()),
+                  name.data());
+    return say_once(path, "was linked with the static CUDA runtime", remedy);
   }
   const size_t functions = copy.functions.size();
   const Redirection redirection = redirect(elf, std::move(copy), runtime->l_addr);
@@ -179,7 +199,9 @@ void forget(const link_map* object) {
     if (other.object != object) waiting[kept++] = other;
   }
   waiting.shorten(kept);
-  if (state().runtime == object) state().runtime = nullptr;
+  for (link_map*& runtime : state().runtimes) {
+    if (runtime == object) runtime = nullptr;
+  }
 }
 
 void look_at_all() {
@@ -206,8 +228,8 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmi
   *cookie = reinterpret_cast<uintptr_t>(object);
   // On a GPU a program keeps its own runtime, and the libraries of machine code work.
   if (!state().is_cpu) return 0;
-  if (is_own_runtime(path_of(*object))) {
-    if (state().runtime == nullptr) state().runtime = object;
+  if (link_map** const place = own_runtime(path_of(*object))) {
+    if (*place == nullptr) *place = object;
   } else if (!is_own(path_of(*object))) {
     state().waiting.add({object});
   }

@@ -12,6 +12,9 @@ namespace {
 // Every program that launches kernels registers its code by this function.
 constexpr std::string_view landmark = "__cudaRegisterFatBinary";
 
+// CUDA 12 alone has this function: before and after it the name has no suffix.
+constexpr std::string_view landmark_of_cuda_12 = "cudaGetDeviceProperties_v2";
+
 // Names of C functions of the runtime: cudaFree, __cudaPushCallConfiguration.
 bool is_runtime_name(std::string_view name) {
   if (name.starts_with("__")) name.remove_prefix(2);
@@ -138,6 +141,17 @@ const RuntimeFunctions::Function* RuntimeFunctions::find(std::string_view name) 
       functions_.begin(), functions_.end(), name,
       [](const Function& function, std::string_view wanted) { return function.name < wanted; });
   return found != functions_.end() && found->name == name ? found : nullptr;
+}
+
+std::string_view runtime_that_serves(const ElfView& elf) {
+  const ElfSymbols symbols = symbols_of(elf);
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const Elf64_Sym symbol = symbols[i];
+    if (is_defined_function(symbol) && symbols.name(symbol) == landmark_of_cuda_12) {
+      return own_runtimes[1];
+    }
+  }
+  return own_runtimes[0];
 }
 
 RuntimeCopy find_runtime(const ElfView& elf, const RuntimeFunctions& ours) {

@@ -61,6 +61,13 @@ class RuntimeFunctions {
   Array<Function> functions_;  // by name
 };
 
+// own_runtimes are the files of the CPU device's runtimes, that of the newest CUDA first.
+inline constexpr std::string_view own_runtimes[] = {"libcudart.so.13", "libcudart.so.12"};
+
+// runtime_that_serves() is the one of own_runtimes whose functions and structures are those of the
+// runtime that the file may have in itself.
+std::string_view runtime_that_serves(const ElfView& elf);
+
 // CopiedFunction is a function of a runtime inside another file, with ours of its name.
 struct CopiedFunction {
   uint64_t address = 0;

@@ -12,12 +12,12 @@
 namespace sluice::interpose {
 namespace {
 
-std::string own_runtime() {
-  return e2e::build_path("lib/cpu/libcudart.so.13");
+std::string cpu_folder() {
+  return e2e::build_path("lib/cpu");
 }
 
 ProgramFile inspect(const std::string& program) {
-  return inspect_program(e2e::build_path(program), own_runtime()).value();
+  return inspect_program(e2e::build_path(program), cpu_folder()).value();
 }
 
 TEST(ProgramFile, SaysWhyAStaticRuntimeCannotBeReplaced) {
@@ -43,7 +43,7 @@ TEST(ProgramFile, TellsStaticFromSharedRuntime) {
   EXPECT_TRUE(with_shared.has_device_code);
   EXPECT_FALSE(with_shared.has_static_cuda_runtime);
 
-  const ProgramFile without = inspect_program("/bin/true", own_runtime()).value();
+  const ProgramFile without = inspect_program("/bin/true", cpu_folder()).value();
   EXPECT_TRUE(without.is_elf);
   EXPECT_FALSE(without.has_device_code);
 }
@@ -51,8 +51,8 @@ TEST(ProgramFile, TellsStaticFromSharedRuntime) {
 TEST(ProgramFile, TakesAScriptForWhatItIs) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("script")) << "#!/bin/sh\nexit 0\n";
-  EXPECT_FALSE(inspect_program(scratch.file("script"), own_runtime()).value().is_elf);
-  EXPECT_FALSE(inspect_program(scratch.file("none"), own_runtime()).has_value());
+  EXPECT_FALSE(inspect_program(scratch.file("script"), cpu_folder()).value().is_elf);
+  EXPECT_FALSE(inspect_program(scratch.file("none"), cpu_folder()).has_value());
 }
 
 TEST(ProgramFile, SurvivesEveryTruncation) {
@@ -62,7 +62,7 @@ TEST(ProgramFile, SurvivesEveryTruncation) {
   const std::string path = scratch.file("truncated");
   for (size_t length = 0; length < whole.size(); length += 1 + length / 2) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
-    EXPECT_TRUE(inspect_program(path, own_runtime()).has_value()) << length;
+    EXPECT_TRUE(inspect_program(path, cpu_folder()).has_value()) << length;
   }
 }
 

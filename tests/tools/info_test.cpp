@@ -46,6 +46,8 @@ TEST(Verdict, TheCpuDeviceNeedsPtxAndItsOwnRuntime) {
   EXPECT_FALSE(on_cpu_device(program).runs);
   program.libraries.clear();
   program.cudart = "libcudart.so.12";
+  EXPECT_TRUE(on_cpu_device(program).runs);
+  program.cudart = "libcudart.so.11.0";
   EXPECT_FALSE(on_cpu_device(program).runs);
   program.runtime = Program::Runtime::fixed;
   EXPECT_TRUE(on_cpu_device(program).runs);

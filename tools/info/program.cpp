@@ -155,7 +155,7 @@ void take_elf(Program& program, const Elf64_Ehdr& header, Bytes bytes) {
   program.kind = kind_of(header, *sections, dynamic);
   if (dynamic) take_libraries(program, dynamic->needed);
   const Result<interpose::ProgramFile> file =
-      interpose::inspect_program(program.path, cpu_runtime());
+      interpose::inspect_program(program.path, cpu_folder());
   if (!file || !file->has_static_cuda_runtime) return;
   program.runtime = Program::Runtime::fixed;
   program.obstacle = file->obstacle;

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "interpose/driver/gpu_libraries.hpp"
+#include "interpose/static_runtime/runtime_copy.hpp"
 
 namespace sluice::tools {
 namespace {
 
-constexpr const char* own_cudart = "libcudart.so.13";  // what the CPU device has
 constexpr const char* add_ptx =
     "compile with -gencode arch=compute_75,code=compute_75 to have it followed";
 
@@ -115,9 +115,12 @@ Verdict on_cpu_device(const Program& program) {
     return {false, fmt::format("does not run: it {}; {}", program.obstacle->what,
                                program.obstacle->remedy)};
   }
-  if (program.runtime == Program::Runtime::shared && program.cudart != own_cudart) {
-    return {false, fmt::format("does not run: the CPU device has {}, not {}; build it with CUDA 13",
-                               own_cudart, program.cudart)};
+  const bool lacks_runtime = std::ranges::find(interpose::own_runtimes, program.cudart) ==
+                             std::end(interpose::own_runtimes);
+  if (program.runtime == Program::Runtime::shared && lacks_runtime) {
+    return {false, fmt::format("does not run: the CPU device has {}, not {}; build it with CUDA 12 "
+                               "or 13",
+                               fmt::join(interpose::own_runtimes, " and "), program.cudart)};
   }
   const auto library = std::ranges::find_if(program.libraries, interpose::needs_gpu);
   if (library != program.libraries.end()) {

@@ -24,7 +24,7 @@ TEST(Info, ItsStatusSaysWhetherTheProgramWouldRun) {
   EXPECT_EQ(info("/bin/true").status, 0);
   EXPECT_EQ(info(program("static_runtime")).status, 0);
   for (const char* name :
-       {"static/stripped", "static/lacking", "no_ptx", "info/cuda_12", "info/with_cublas"})
+       {"static/stripped", "static/lacking", "no_ptx", "info/cuda_11", "info/with_cublas"})
     EXPECT_EQ(info(program(name)).status, 1) << name;
   EXPECT_EQ(info("/nowhere/program").status, 127);
   EXPECT_EQ(info(build_path("tests")).status, 126);
@@ -33,7 +33,7 @@ TEST(Info, ItsStatusSaysWhetherTheProgramWouldRun) {
 TEST(Info, ItSaysWhatHelps) {
   EXPECT_THAT(info(program("static/stripped")).output, HasSubstr("CUDA_RUNTIME_LIBRARY Shared"));
   EXPECT_THAT(info(program("no_ptx")).output, HasSubstr("arch=compute_75,code=compute_75"));
-  EXPECT_THAT(info(program("info/cuda_12")).output, HasSubstr("not libcudart.so.12;"));
+  EXPECT_THAT(info(program("info/cuda_11")).output, HasSubstr("libcudart.so.11.0; build it with"));
   EXPECT_THAT(info(program("info/with_cublas")).output, HasSubstr("libcublas.so.13 needs a GPU"));
 }
 
