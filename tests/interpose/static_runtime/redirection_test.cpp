@@ -162,5 +162,15 @@ TEST(Padding, EndsAtTheFirstInstructionThatDoesSomething) {
   EXPECT_EQ(size_of({}), 0u);
 }
 
+// The CPU device's own runtimes have the names that NVIDIA's have.
+TEST(RuntimeThatServes, IsOfTheCudaWhoseFunctionsTheFileHas) {
+  for (const std::string_view name : own_runtimes) {
+    const FileView file(e2e::build_path("lib/cpu/" + std::string(name)).c_str());
+    const auto elf = ElfView::of(file.bytes());
+    ASSERT_TRUE(elf);
+    EXPECT_EQ(runtime_that_serves(*elf), name);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::interpose
