@@ -50,9 +50,9 @@ int give(const DriverCalls& calls, const runtime::Transfer& transfer) {
   if (transfer.kind == runtime::Transfer::Kind::fill) return fill(calls, transfer);
   const auto stream = static_cast<CUstream>(transfer.stream);
   if (transfer.rows == 1)
-    return calls.cuMemcpyDtoDAsync_v2(transfer.to, transfer.from, transfer.row_bytes, stream);
+    return calls.cuMemcpyAsync(transfer.to, transfer.from, transfer.row_bytes, stream);
   CUDA_MEMCPY2D rows = {};
-  rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
   rows.srcDevice = transfer.from;
   rows.srcPitch = transfer.from_pitch;
   rows.dstDevice = transfer.to;

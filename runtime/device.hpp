@@ -27,6 +27,10 @@ struct LaunchCall {
   const CallSite* site = nullptr;  // where races are checked
 };
 
+// Memory is whose a buffer is: the device's, which the host reaches by copies alone, or such as the
+// host may read and write while the device works (managed, pinned).
+enum class Memory { of_device, host_may_watch };
+
 // VariablePlace is the memory of a variable of a module.
 struct VariablePlace {
   uint64_t address = 0;

@@ -69,7 +69,8 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
       runner(device, backend, gate,
              {config.workers, config.stress, config.time_tasks && follower.journal() != nullptr}),
       streams(gate, device, runner, policy, follower, observers, limits_of(config)),
-      takes_transfers(device.has_host_memory() && runs_freely(config, device)) {
+      takes{.transfers = device.has_host_memory() && runs_freely(config, device),
+            .host_memory = device.has_host_memory() && !config.checks.has_value()} {
   for (const auto kind : {Transfer::Kind::copy, Transfer::Kind::fill})
     code.add_own(transfer_function(kind), transfer_name(kind), transfer_model(kind),
                  transfer_code(kind));
@@ -145,9 +146,10 @@ void Runtime::function_changed(void* function) {
   state_->gate.enter_open([&] { state_->code.limits_changed(function); });
 }
 
-void Runtime::memory_allocated(uint64_t address, uint64_t bytes) {
+void Runtime::memory_allocated(uint64_t address, uint64_t bytes, Memory memory) {
+  if (memory == Memory::host_may_watch && !state_->takes.host_memory) return;
   state_->gate.enter_open([&] {
-    if (bytes != 0) state_->buffers.add(address, bytes);
+    if (bytes != 0) state_->buffers.add(address, bytes, memory);
   });
 }
 

@@ -93,8 +93,8 @@ class Runtime {
   // code_alias() says that `code` (a CUmodule) holds the same kernels as `original` (a CUlibrary).
   void code_alias(void* code, void* original);
 
-  // Memory of the device: `address` as the program sees it, `bytes` as it asked for them.
-  void memory_allocated(uint64_t address, uint64_t bytes);
+  // Memory that kernels reach: `address` as the program sees it, `bytes` as it asked for them.
+  void memory_allocated(uint64_t address, uint64_t bytes, Memory memory = Memory::of_device);
   void memory_freed(uint64_t address);
   // memory_written() says that a copy or memset, already ordered after all launches so far,
   // writes these bytes. Call it after flush().

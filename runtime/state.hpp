@@ -82,7 +82,12 @@ struct Runtime::State {
   // Whether there was a launch since all windows were closed. A launch sets it under the lock; a
   // thread that the program has ordered behind that launch sees it without.
   std::atomic<bool> has_to_flush{false};
-  const bool takes_transfers;  // copies and fills of device memory may be launches
+  struct Takes {
+    bool transfers = false;  // copies and fills may be launches
+    // Managed and pinned memory are buffers. What the host does there no check for faults is told.
+    bool host_memory = false;
+  };
+  const Takes takes;
 
  private:
   bool holds(uint64_t address, uint64_t bytes) const;  // one buffer all of these bytes

@@ -1,6 +1,7 @@
-// Copies and memsets. Those of device memory alone, for which the host does not wait, may be tasks.
-// The others close the windows, go to the driver as they are, and tell the runtime which bytes of
-// device memory they overwrite; where races are checked, also which they read, and on which stream.
+// Copies and memsets. Those for which the host does not wait may be tasks, where all their memory
+// is known: device memory, and pinned memory of the host. The others close the windows, go to the
+// driver as they are, and tell the runtime which bytes of device memory they overwrite; where races
+// are checked, also which they read, and on which stream.
 #include "interpose/wrappers/call_site.hpp"
 #include "interpose/wrappers/wrappers.hpp"
 
@@ -9,9 +10,12 @@ using sluice::runtime::Transfer;
 
 namespace {
 
-// copying() is a copy of device memory, filling() a fill; nothing of a copy from the host.
+// copying() is a copy, filling() a fill; nothing of a copy that has an unknown side.
 Transfer copying(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return {.to = to, .from = from, .row_bytes = from == 0 ? 0 : bytes, .stream = stream};
+}
+CUdeviceptr address_of(const void* host) {
+  return reinterpret_cast<CUdeviceptr>(host);
 }
 template <class Element>
 Transfer filling(CUdeviceptr to, Element value, size_t count, CUstream stream) {
@@ -35,11 +39,18 @@ void tell_host_copy(const sluice::runtime::CopyCall& copy, const void* host) {
                   .host_waits = copy.host_waits});
 }
 
+// is_hashed() is whether the runtime has to be told of the bytes that come to the host.
+bool is_hashed(const Transfer& transfer) {
+  return copies() != nullptr && transfer.row_bytes != 0 && is_host_memory(transfer.to);
+}
+
 template <class Call>
 CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const Transfer& transfer,
                        Call&& call) {
   const ErrnoGuard guard;
-  if (const std::optional<CUresult> result = taken(transfer)) return *result;
+  if (!is_hashed(transfer)) {
+    if (const std::optional<CUresult> result = taken(transfer)) return *result;
+  }
   sluice::runtime::Runtime* runtime = flushed_runtime();
   const CUresult result = call(Shim::get().calls());
   if (result != CUDA_SUCCESS || runtime == nullptr || copy.bytes == 0) return result;
@@ -57,7 +68,7 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const T
 
 // SLUICE_COPY(symbol, (parameters), (arguments), device address written, device address read,
 // bytes, stream); an address of host memory is 0. SLUICE_COPY_OUT has the host memory that is
-// written instead.
+// written instead, and what may be a task.
 #define SLUICE_ANY_COPY(symbol, parameters, arguments, to, host, from, bytes, stream, waits, task) \
   extern "C" CUresult sluice_wrap_##symbol parameters {                                            \
     return observed_copy({#symbol, to, from, bytes, stream, waits, nullptr}, host, task,           \
@@ -66,8 +77,8 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const T
 #define SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, stream)               \
   SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, stream, false, \
                   copying(to, from, bytes, stream))
-#define SLUICE_COPY_OUT(symbol, parameters, arguments, host, from, bytes, stream, waits) \
-  SLUICE_ANY_COPY(symbol, parameters, arguments, 0, host, from, bytes, stream, waits, Transfer{})
+#define SLUICE_COPY_OUT(symbol, parameters, arguments, host, from, bytes, stream, waits, task) \
+  SLUICE_ANY_COPY(symbol, parameters, arguments, 0, host, from, bytes, stream, waits, task)
 // SLUICE_COPY_NOW: the host waits, and the function's _ptds form takes the thread's own stream.
 #define SLUICE_COPY_NOW(symbol, parameters, arguments, to, from, bytes)                   \
   SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, nullptr, true, \
@@ -87,14 +98,14 @@ SLUICE_COPY(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream
             (to, from, n, s), to, from, n, s)
 SLUICE_COPY_NOW(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to, 0,
                 n)
-SLUICE_COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
-            (to, from, n, s), to, 0, n, s)
+SLUICE_ANY_COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
+                (to, from, n, s), to, nullptr, 0, n, s, false, copying(to, address_of(from), n, s))
 SLUICE_COPY_OUT(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t n), (to, from, n), to, from, n,
-                nullptr, true)
+                nullptr, true, Transfer{})
 SLUICE_COPY_OUT(cuMemcpyDtoH_v2_ptds, (void* to, CUdeviceptr from, size_t n), (to, from, n), to,
-                from, n, CU_STREAM_PER_THREAD, true)
+                from, n, CU_STREAM_PER_THREAD, true, Transfer{})
 SLUICE_COPY_OUT(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t n, CUstream s),
-                (to, from, n, s), to, from, n, s, false)
+                (to, from, n, s), to, from, n, s, false, copying(address_of(to), from, n, s))
 SLUICE_COPY_NOW(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to,
                 from, n)
 SLUICE_COPY(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),

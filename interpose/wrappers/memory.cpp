@@ -1,14 +1,23 @@
-// Device memory that the program allocates and frees.
+// Memory that the program allocates and frees: of the device, managed, and pinned of the host.
+// Registered memory of the program is no buffer: it may be mapped twice.
 #include "interpose/wrappers/wrappers.hpp"
 
 using namespace sluice::interpose;
+using sluice::runtime::Memory;
 using sluice::runtime::Runtime;
 
 namespace {
 
 CUresult note_rows(CUresult result, const CUdeviceptr* address, const size_t* pitch, size_t rows) {
   const size_t bytes = result == CUDA_SUCCESS ? *pitch * rows : 0;
-  return noted(result, &Runtime::memory_allocated, address, bytes);
+  return noted(result, &Runtime::memory_allocated, address, bytes, Memory::of_device);
+}
+
+// Kernels reach pinned memory by the host's own address where all memory is the host's.
+CUresult note_host(CUresult result, void* const* pointer, size_t bytes) {
+  const auto address =
+      result == CUDA_SUCCESS ? reinterpret_cast<CUdeviceptr>(*pointer) : CUdeviceptr{0};
+  return noted(result, &Runtime::memory_allocated, &address, bytes, Memory::host_may_watch);
 }
 
 bool is_device_memory(CUdeviceptr address) {
@@ -28,13 +37,12 @@ void forget_allocation(CUdeviceptr address) {
 }  // namespace
 
 SLUICE_NOTED(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes), (address, bytes), noted,
-             &Runtime::memory_allocated, address, bytes)
+             &Runtime::memory_allocated, address, bytes, Memory::of_device)
 SLUICE_NOTED(cuMemAllocPitch_v2,
              (CUdeviceptr * address, size_t* pitch, size_t width, size_t rows, unsigned int bytes),
              (address, pitch, width, rows, bytes), note_rows, address, pitch, rows)
 
-// Managed memory is the driver's: kernels that touch it pass through. What the host reads of it is
-// no copy, and not seen.
+// What the host reads of managed memory is no copy, and not seen.
 extern "C" CUresult sluice_wrap_cuMemAllocManaged(CUdeviceptr* address, size_t bytes,
                                                   unsigned int flags) {
   const ErrnoGuard guard;
@@ -43,7 +51,23 @@ extern "C" CUresult sluice_wrap_cuMemAllocManaged(CUdeviceptr* address, size_t b
   if (result == CUDA_SUCCESS) {
     note_host_copy({.function = "cuMemAllocManaged", .unseen = "the host reads managed memory"});
   }
-  return result;
+  return noted(result, &Runtime::memory_allocated, address, bytes, Memory::host_may_watch);
+}
+
+extern "C" CUresult sluice_wrap_cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
+  const ErrnoGuard guard;
+  return note_host(driver().cuMemHostAlloc(pointer, bytes, flags), pointer, bytes);
+}
+
+extern "C" CUresult sluice_wrap_cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  const ErrnoGuard guard;
+  return note_host(driver().cuMemAllocHost_v2(pointer, bytes), pointer, bytes);
+}
+
+extern "C" CUresult sluice_wrap_cuMemFreeHost(void* pointer) {
+  const ErrnoGuard guard;
+  forget_allocation(reinterpret_cast<CUdeviceptr>(pointer));
+  return driver().cuMemFreeHost(pointer);
 }
 
 extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t bytes,
@@ -51,7 +75,7 @@ extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t byt
   const ErrnoGuard guard;
   flushed_runtime();
   return noted(driver().cuMemAllocAsync(address, bytes, stream), &Runtime::memory_allocated,
-               address, bytes);
+               address, bytes, Memory::of_device);
 }
 
 // A pool may hold memory of the host or managed memory.
@@ -61,7 +85,7 @@ extern "C" CUresult sluice_wrap_cuMemAllocFromPoolAsync(CUdeviceptr* address, si
   flushed_runtime();
   const CUresult result = driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream);
   if (result != CUDA_SUCCESS || !is_device_memory(*address)) return result;
-  return noted(result, &Runtime::memory_allocated, address, bytes);
+  return noted(result, &Runtime::memory_allocated, address, bytes, Memory::of_device);
 }
 
 extern "C" CUresult sluice_wrap_cuMemFree_v2(CUdeviceptr address) {

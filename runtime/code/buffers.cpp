@@ -6,12 +6,15 @@ namespace sluice::runtime {
 
 using Places = boost::icl::interval_map<uint64_t, dro::BufferId>::interval_type;
 
-dro::BufferId Buffers::add(uint64_t address, uint64_t bytes) {
+dro::BufferId Buffers::add(uint64_t address, uint64_t bytes, Memory memory) {
   ++changes_;
   const auto place = Places::right_open(address, address + bytes);
   for (auto old = buffers_.find(place); old != buffers_.end(); old = buffers_.find(place))
-    remove({old->second, old->first.lower(), old->first.upper() - old->first.lower()});
+    remove({.buffer = old->second,
+            .address = old->first.lower(),
+            .bytes = old->first.upper() - old->first.lower()});
   buffers_.set({place, ++last_});
+  if (memory == Memory::host_may_watch) watched_.insert(last_);
   tracker_.tell([buffer = last_, bytes](dro::DependenceTracker& tracker) {
     tracker.buffer_created(buffer, bytes);
   });
@@ -25,6 +28,7 @@ void Buffers::remove(uint64_t address) {
 }
 
 void Buffers::remove(const Allocation& gone) {
+  watched_.erase(gone.buffer);
   buffers_.erase(Places::right_open(gone.address, gone.address + gone.bytes));
   tracker_.tell([gone](dro::DependenceTracker& tracker) { tracker.buffer_destroyed(gone.buffer); });
   observers_.tell(&Observer::buffer_destroyed, gone.buffer);
@@ -34,7 +38,7 @@ std::optional<Allocation> Buffers::find(uint64_t address) const {
   const auto entry = buffers_.find(address);
   if (entry == buffers_.end()) return std::nullopt;
   return Allocation{entry->second, entry->first.lower(),
-                    entry->first.upper() - entry->first.lower()};
+                    entry->first.upper() - entry->first.lower(), watched_.contains(entry->second)};
 }
 
 void Buffers::written(uint64_t address, uint64_t bytes) {
@@ -49,12 +53,12 @@ void Buffers::written(uint64_t address, uint64_t bytes) {
   observers_.tell(&Observer::written, found->buffer, bytes_written);
 }
 
-uint64_t Buffers::variable(void* code, const std::string& name) {
+uint64_t Buffers::variable(void* code, const std::string& name, Memory memory) {
   const Result<VariablePlace> place = device_.variable(code, name.c_str());
   if (!place || place->bytes == 0) return 0;
   const std::optional<Allocation> known = find(place->address);
   if (!known || known->address != place->address || known->bytes != place->bytes) {
-    add(place->address, place->bytes);
+    add(place->address, place->bytes, memory);
     variables_.emplace(code, place->address);
   }
   return place->address;

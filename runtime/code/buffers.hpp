@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <boost/icl/interval_map.hpp>
 
@@ -19,8 +20,17 @@ struct Allocation {
   dro::BufferId buffer = 0;
   uint64_t address = 0;
   uint64_t bytes = 0;
+  bool host_may_watch = false;
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
+
+// is_flag() is whether the memory may be a flag that the host watches while the device runs. Who
+// writes such a flag does so alone; a flag lies in memory of its own, or is read and written by
+// volatile or atomic accesses (PtxCode::may_signal).
+inline bool is_flag(const Allocation& memory) {
+  constexpr uint64_t page = 4096;
+  return memory.host_may_watch && memory.bytes <= page;
+}
 
 // Buffers maps addresses to buffers, and tells the tracker and the observers of each that comes and
 // goes. Every allocation is a new buffer, also where memory is freed and allocated again at the
@@ -32,7 +42,7 @@ class Buffers {
 
   // add() registers [address, address + bytes) (bytes > 0). Allocations that overlap it can no
   // longer exist, since their end went unseen: they are removed.
-  dro::BufferId add(uint64_t address, uint64_t bytes);
+  dro::BufferId add(uint64_t address, uint64_t bytes, Memory memory = Memory::of_device);
   // remove() forgets the allocation that begins at `address`, if there is one.
   void remove(uint64_t address);
   // find() is the allocation that holds the byte at `address`, if there is one.
@@ -48,7 +58,7 @@ class Buffers {
   // variable() is the address of a .global variable of loaded code, which is a buffer from then on
   // until code_unloaded(); 0 where the device does not say. Ask at each launch: a library's
   // variables lie elsewhere in each context.
-  uint64_t variable(void* code, const std::string& name);
+  uint64_t variable(void* code, const std::string& name, Memory memory = Memory::of_device);
   void code_unloaded(void* code);
 
  private:
@@ -58,6 +68,7 @@ class Buffers {
   LentTracker& tracker_;
   const Observers& observers_;
   boost::icl::interval_map<uint64_t, dro::BufferId> buffers_;
+  std::unordered_set<dro::BufferId> watched_;  // by the host, perhaps
   dro::BufferId last_ = 0;
   uint64_t changes_ = 0;
   std::unordered_multimap<void*, uint64_t> variables_;  // that launches have used, by their code

@@ -167,6 +167,16 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
                                  at_once ? Background(true).run(answer) : background_.run(answer));
 }
 
+bool may_signal(const Function& function) {
+  if (function.own) return false;
+  return !function.image->code || function.image->code->may_signal(function.kernel->name);
+}
+
+Memory memory_of_variables(const Function& function) {
+  const bool is_managed = function.image->code && function.image->code->has_managed_variables();
+  return is_managed ? Memory::host_may_watch : Memory::of_device;
+}
+
 KernelModel* model_of(const Function& function) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried) return kernel.model.get();

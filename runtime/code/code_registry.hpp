@@ -79,6 +79,10 @@ class CodeRegistry {
   Budget::Cost dearest_;
 };
 
+// may_signal() and memory_of_variables() are what the function's PTX says (ptx_code.hpp).
+bool may_signal(const Function& function);
+Memory memory_of_variables(const Function& function);
+
 // model_of() is the kernel's model once kernel.making has come; null where it has none, and then
 // kernel.failure says why.
 KernelModel* model_of(const Function& function);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace sluice::runtime {
 // analyses answers, nobody asks. Thread-safe.
 class PtxCode {
  public:
-  explicit PtxCode(std::vector<std::string> units) : units_(std::move(units)) {}
+  explicit PtxCode(std::vector<std::string> units);
 
   // digest() tells all units from those of another image (base/digest.hpp).
   const std::string& digest();
@@ -26,11 +27,20 @@ class PtxCode {
   // cannot be parsed or linked, or define no kernel of that name.
   Result<const ptx::Module*> module_with(std::string_view kernel);
 
+  // may_signal() is whether the kernel may tell the host something while it runs, or be told: it,
+  // or a function that it may call, has volatile or atomic accesses or fences that reach beyond a
+  // block. It looks at the text alone; in doubt it is true.
+  bool may_signal(const std::string& kernel);
+  // has_managed_variables() is whether the host may read and write variables of this code.
+  bool has_managed_variables() const { return has_managed_; }
+
  private:
   const std::vector<std::string> units_;
+  const bool has_managed_;
   std::mutex mutex_;                           // guards what follows
   std::string digest_;                         // empty until it is asked for
   std::optional<Result<ptx::Module>> module_;  // nothing until it is asked for
+  std::unordered_map<std::string, bool> may_signal_;
 };
 
 }  // namespace sluice::runtime

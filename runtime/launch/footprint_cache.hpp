@@ -22,6 +22,7 @@ struct CachedFootprint {
   std::string opaque_reason;                   // empty: not opaque
   std::optional<analysis::Widening> widening;  // of it
   std::vector<bool> accessed;  // for each pointer slot: is anything reached through it
+  std::vector<bool> written;   // likewise
 };
 
 // TimedFootprint is an answer of the analysis, the nanoseconds that it took, and the cost of the

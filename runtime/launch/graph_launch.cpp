@@ -37,7 +37,7 @@ int with_launch(const SluiceGraphStep& step, void* stream, Call&& call) {
 }  // namespace
 
 std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lock) {
-  if (gate.is_shut() || !takes_transfers) return std::nullopt;
+  if (gate.is_shut() || !takes.transfers) return std::nullopt;
   streams.wait_for_room(lock, graph.stream);
   const std::span<const SluiceGraphStep> steps = device.graph_steps(graph.graph, graph.stream);
   const auto is_kernel = [](const SluiceGraphStep& step) { return step.function != nullptr; };

@@ -49,7 +49,9 @@ bool Runtime::State::is_launch(const Transfer& transfer) const {
 }
 
 bool Runtime::State::can_be_launch(const Transfer& transfer) const {
-  return takes_transfers && is_simple(transfer) && holds(transfer.to, transfer.to_extent()) &&
+  const std::optional<Allocation> to = buffers.find(transfer.to);
+  return takes.transfers && to && !is_flag(*to) && is_simple(transfer) &&
+         holds(transfer.to, transfer.to_extent()) &&
          (transfer.kind != Transfer::Kind::copy || holds(transfer.from, transfer.from_extent()));
 }
 

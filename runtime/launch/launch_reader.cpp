@@ -166,8 +166,8 @@ CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint
   cached.id = *id;
   observers_.tell(&Observer::add_footprint, *id, footprint);
   for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
-    cached.accessed.push_back(argument.reads.present() || argument.may_writes.present() ||
-                              argument.must_writes.present());
+    cached.written.push_back(argument.may_writes.present() || argument.must_writes.present());
+    cached.accessed.push_back(argument.reads.present() || cached.written.back());
   }
   return cached;
 }
@@ -184,8 +184,9 @@ bool LaunchReader::bind(const Function& function, const analysis::KernelSignatur
     std::optional<Allocation> found = Allocation{};  // wherever it points
     uint64_t address = 0;
     if (footprint.accessed[i]) {
-      address = slot.is_variable ? buffers_.variable(function.code, slot.name)
-                                 : read_slot(parameters_, slot);
+      address = slot.is_variable
+                    ? buffers_.variable(function.code, slot.name, memory_of_variables(function))
+                    : read_slot(parameters_, slot);
       found = buffers_.find(address);
       if (found) fresh_.touched.push_back({found->buffer, found->bytes});
     }
@@ -195,6 +196,12 @@ bool LaunchReader::bind(const Function& function, const analysis::KernelSignatur
                             slot.is_variable ? "variable" : "argument", slot.name,
                             slot.is_variable ? "lies in" : "points to");
       log::debug("{}: {} (0x{:x})", signature.kernel, reason_, address);
+      return false;
+    }
+    const bool may_tell = footprint.written[i] && is_flag(*found);
+    if (may_tell || (found->host_may_watch && may_signal(function))) {
+      reason_ = fmt::format("{} {} reaches memory that the host may watch",
+                            slot.is_variable ? "variable" : "argument", slot.name);
       return false;
     }
     fresh_.arguments.push_back({found->buffer, address - found->address});

@@ -27,7 +27,7 @@ SOURCES = (".cpp", ".hpp", ".h", ".cu", ".cuh", ".def")
 CALLED_BY_THE_DEVICE = {"cuCtxDestroy_v2", "cuCtxGetCurrent", "cuMemcpy2D_v2", "cuMemcpy2DAsync_v2",
                         "cuStreamSynchronize"}
 CALLED_BY_THE_SHIM = {"cuInit", "cuMemcpy", "cuLaunchHostFunc", "cuLaunchKernel", "cuModuleUnload",
-                      "cuMemcpyDtoDAsync_v2", "cuMemcpy2DAsync_v2", "cuMemsetD8Async", "cuMemsetD16Async",
+                      "cuMemcpyAsync", "cuMemcpy2DAsync_v2", "cuMemsetD8Async", "cuMemsetD16Async",
                       "cuMemsetD32Async", "cuMemsetD2D8Async", "cuMemsetD2D16Async", "cuMemsetD2D32Async"}
 
 # Where constants are tuned, and those there that are not: codes, sentinels, and what others fix.

@@ -38,5 +38,37 @@ TEST(PtxCodeTest, TheDigestTellsUnitsApart) {
   EXPECT_NE(PtxCode({step + other}).digest(), PtxCode({step, other}).digest());
 }
 
+// may_signal() is that of a kernel that has this instruction in its body.
+bool may_signal(const std::string& instruction) {
+  const std::string named = ".visible .entry atom_fence(.param .u64 atom_fence_param_0)\n{\n";
+  const std::string behind = ".visible .entry last()\n{\n\tst.volatile.global.u32 [%rd1], 1;\n}\n";
+  PtxCode code{{step, header + named + "\t" + instruction + ";\n\tret;\n}\n" + behind}};
+  EXPECT_FALSE(code.may_signal("step"));
+  EXPECT_TRUE(code.may_signal("last"));
+  EXPECT_TRUE(code.may_signal("missing"));
+  return code.may_signal("atom_fence");
+}
+
+TEST(PtxCodeTest, WhatReachesTheHostAtOnceMaySignalIt) {
+  for (const char* strong :
+       {"st.volatile.global.u32 [%rd1], 1", "ld.volatile.u32 %r1, [%rd1]", "membar.sys",
+        "@%p1 red.global.add.u32 [%rd1], 1", "atom.global.cas.b32 %r1, [%rd1], 0, 1",
+        "fence.acq_rel.sys", "st.relaxed.sys.global.u32 [%rd1], 1", "membar.gl",
+        "call.uni anything, ()"}) {
+    EXPECT_TRUE(may_signal(strong)) << strong;
+  }
+  for (const char* weak : {"st.global.u32 [%rd1], 1", "ld.volatile.shared.u32 %r1, [%rd1]",
+                           "membar.cta", "atom.shared.add.u32 %r1, [%rd1], 1",
+                           "redux.sync.add.s32 %r1, %r2, -1", "bar.sync 0", "mov.pred %p1, %p2"}) {
+    EXPECT_FALSE(may_signal(weak)) << weak;
+  }
+}
+
+TEST(PtxCodeTest, ManagedVariablesAreSeen) {
+  EXPECT_FALSE(PtxCode({step, other}).has_managed_variables());
+  EXPECT_TRUE(PtxCode({step, other + ".global .attribute(.managed) .align 4 .u32 flag;\n"})
+                  .has_managed_variables());
+}
+
 }  // namespace
 }  // namespace sluice::runtime
