@@ -25,8 +25,10 @@ TEST_P(Sample, AnswersTheSamePlainAndUnderSluice) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, Sample,
                          testing::Values("attention --groups 2 --context 50 --steps 2",
+                                         "cg --size 60 --steps 30", "decode --tokens 5",
                                          "elimination --size 12 --block 4,4",
                                          "gemm_chain --rows 50 --size 75 --layers 3",
+                                         "multistream --size 1500 --rows 20 --steps 9",
                                          "nbody --bodies 300 --steps 3 --block 64",
                                          "residual --layers 3",
                                          "heat3d --size 32 --iterations 9 --block 8,4,4",
