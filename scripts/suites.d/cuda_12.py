@@ -41,7 +41,7 @@ def toolkit(wheels, folder):
 
 def clang_command(words, folder, output):
     """nvcc's `words` for clang. What is not known to clang stays, and clang says so."""
-    made = ["clang++-19", "-x", "cuda", f"--cuda-path={folder}", "--cuda-gpu-arch=sm_75", "--cuda-include-ptx=all",
+    made = ["clang++-19", f"--cuda-path={folder}", "--cuda-gpu-arch=sm_75", "--cuda-include-ptx=all",
             "-Wno-unknown-cuda-version", f"-L{folder}/lib", "-lcudart"]
     at = iter(words[1:])
     for word in at:
