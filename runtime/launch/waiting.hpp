@@ -21,7 +21,7 @@ struct Waiting {
   static constexpr int64_t look_again = 1'000'000;  // nanoseconds
   static constexpr int64_t most_idle = 1'000'000;   // of one launch, with an idle device
   static constexpr int64_t overloaded = 2;          // waiting costs at least this part of its time
-  static constexpr int64_t device_works = 4;        // and this part of it while the device works
+  static constexpr int64_t device_works = 4;        // or this part of it while the device works
 
   Background& background;
   Policy& policy;
@@ -51,7 +51,7 @@ struct Waiting {
       const int64_t taken = std::max<int64_t>(1, policy.now() - began);
       const int64_t worked = background.spent() - before;
       const int64_t lost = std::min(taken, worked) / (is_busy ? device_works : 1);
-      policy.wait(std::max(lost, taken / overloaded));
+      policy.wait(std::max(lost, taken / (is_busy ? device_works : overloaded)));
       if (has_ended) return true;
       if (!is_busy) idle -= taken;
     }
