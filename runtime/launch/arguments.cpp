@@ -63,7 +63,9 @@ const char* shape_refusal(const LaunchCall& call) {
       block.z > 64 || block.count() > 1024) {
     return "launched with a grid or block beyond CUDA's limits";
   }
-  if (grid.count() > UINT32_MAX) return "launched with more than 2^32 - 1 blocks";
+  // A GPU's workers compute numbers of blocks with a sign, sums of two of them too.
+  constexpr uint64_t most_blocks = 1U << 30;
+  if (grid.count() > most_blocks) return "launched with more than 2^30 blocks";
   return nullptr;
 }
 

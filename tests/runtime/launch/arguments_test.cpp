@@ -66,14 +66,14 @@ TEST_F(ArgumentsTest, AKernelWithoutParametersNeedsNone) {
 }
 
 TEST_F(ArgumentsTest, ShapesBeyondTheLimitsAreTheDriversToRefuse) {
-  EXPECT_EQ(shape_refusal({.grid = {INT32_MAX, 1, 1}, .block = {1024, 1, 1}}), nullptr);
-  EXPECT_EQ(shape_refusal({.grid = {1, 65535, 65535}, .block = {16, 1, 64}}), nullptr);
+  EXPECT_EQ(shape_refusal({.grid = {1U << 30, 1, 1}, .block = {1024, 1, 1}}), nullptr);
+  EXPECT_EQ(shape_refusal({.grid = {1, 16384, 65535}, .block = {16, 1, 64}}), nullptr);
   EXPECT_NE(shape_refusal({.grid = {0, 1, 1}}), nullptr);
   EXPECT_NE(shape_refusal({.block = {1, 0, 1}}), nullptr);
   EXPECT_NE(shape_refusal({.grid = {1, 65536, 1}}), nullptr);
   EXPECT_NE(shape_refusal({.block = {32, 33, 1}}), nullptr);
   EXPECT_NE(shape_refusal({.block = {1, 1, 65}}), nullptr);
-  EXPECT_NE(shape_refusal({.grid = {65536, 65535, 2}}), nullptr);
+  EXPECT_NE(shape_refusal({.grid = {65536, 16385, 1}}), nullptr);
 }
 
 }  // namespace
