@@ -44,8 +44,9 @@ SummaryUse summary_use() {
   return isatty(STDERR_FILENO) == 1 ? SummaryUse::automatic : SummaryUse::off;
 }
 
-// checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all.
-std::optional<runtime::Checks> checks() {
+// checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all but `host`,
+// which changes when the device runs what it is given.
+std::optional<runtime::Checks> checks(bool& checks_host) {
   if (!is_set("SLUICE_CHECK")) return std::nullopt;
   const std::string text = environment("SLUICE_CHECK");
   const std::string report = environment("SLUICE_CHECK_REPORT");
@@ -61,8 +62,10 @@ std::optional<runtime::Checks> checks() {
       chosen.memory = true;
     } else if (kind == "init") {
       chosen.init = true;
+    } else if (kind == "host") {
+      checks_host = true;
     } else {
-      log::warning("SLUICE_CHECK: '{}' is none of races, memory and init", kind);
+      log::warning("SLUICE_CHECK: '{}' is none of races, memory, init and host", kind);
     }
   }
   return chosen;
@@ -87,7 +90,7 @@ Settings read_settings() {
   if (is_set("SLUICE_CHECK_FOOTPRINTS")) {
     config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
   }
-  config.checks = checks();
+  config.checks = checks(settings.checks_host);
   config.hash_copies = is_set("SLUICE_VERIFY");
   config.time_tasks = is_set("SLUICE_TRACE");
   const std::string rule = environment("SLUICE_DEPENDENCE");

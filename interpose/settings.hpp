@@ -20,6 +20,7 @@ struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
   SummaryUse summary = SummaryUse::off;
+  bool checks_host = false;  // config.checks, of the host's accesses too
   // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
   std::string analysis_cache;
 };

@@ -22,6 +22,7 @@
 #include "interpose/driver/driver_search.hpp"
 #include "interpose/driver/program_file.hpp"
 #include "interpose/environment.hpp"
+#include "interpose/host_watch.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
 #include "interpose/symbols/exit.hpp"
@@ -249,6 +250,7 @@ void Shim::start_runtime() {
       log::error("{}; the program runs without Sluice", made.error().line());
       return;
     }
+    if (settings.checks_host) watch_host(calls(), settings.config);
     runtime_began = std::chrono::steady_clock::now();
     chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);

@@ -109,13 +109,13 @@ void DeviceMemory::give_pages(FreeRange range) {
   regions_.erase(region);
 }
 
-uintptr_t DeviceMemory::allocate_granules(size_t bytes) {
-  std::optional<uintptr_t> address = free_granules_.take(bytes, granule);
+uintptr_t DeviceMemory::allocate_granules(size_t bytes, size_t alignment) {
+  std::optional<uintptr_t> address = free_granules_.take(bytes, alignment);
   if (!address) {
     const uintptr_t chunk = allocate_pages(chunk_bytes);
     if (chunk == 0) return 0;
     free_granules_.give({chunk, chunk_bytes});
-    address = free_granules_.take(bytes, granule);
+    address = free_granules_.take(bytes, alignment);
   }
   return *address;
 }
@@ -128,14 +128,14 @@ void DeviceMemory::free_granules(uintptr_t address, size_t bytes) {
   free_pages(free.address, chunk_bytes);
 }
 
-void* DeviceMemory::allocate(size_t bytes) {
+void* DeviceMemory::allocate(size_t bytes, size_t alignment) {
   if (bytes > SIZE_MAX / 2) return nullptr;
   const size_t rounded = round_up(std::max<size_t>(bytes, 1), granule);
   const bool is_small = rounded < own_mapping_threshold;
   uintptr_t address = 0;
   {
     const std::lock_guard lock(mutex_);
-    address = is_small ? allocate_granules(rounded) : allocate_pages(rounded);
+    address = is_small ? allocate_granules(rounded, alignment) : allocate_pages(rounded);
   }
   if (address == 0) return nullptr;
   // The first memory that a program gets of a GPU is zero, and programs have come to rely on it.

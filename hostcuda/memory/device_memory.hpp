@@ -32,8 +32,9 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // allocate() returns zeroed memory, nullptr where there is none.
-  void* allocate(size_t bytes);
+  // allocate() returns zeroed memory, nullptr where there is none. `alignment` is a power of two,
+  // a granule or more.
+  void* allocate(size_t bytes, size_t alignment = granule);
 
   // free() takes back what allocate() returned for as many bytes.
   void free(void* memory, size_t bytes);
@@ -47,7 +48,7 @@ class DeviceMemory {
   void free_pages(uintptr_t address, size_t bytes);
   void give_pages(FreeRange range);
   bool reserve_for(size_t bytes);
-  uintptr_t allocate_granules(size_t bytes);
+  uintptr_t allocate_granules(size_t bytes, size_t alignment);
   void free_granules(uintptr_t address, size_t bytes);
 
   // Region is a reserved range of addresses.

@@ -11,6 +11,7 @@
 #include "hostcuda/driver/api/host_function.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
+#include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/operations/launch.hpp"
 #include "hostcuda/driver/stream/operation.hpp"
 
@@ -126,6 +127,12 @@ void hold_functions(int hold) {
   }
 }
 
+int begin_to_watch_host(SluiceHostTold told, void* data) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    return watch_host(driver, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+  });
+}
+
 constexpr SluiceHostDeviceTable host_device_table = {
     .size = sizeof(SluiceHostDeviceTable),
     .get_block_code = get_block_code,
@@ -139,6 +146,12 @@ constexpr SluiceHostDeviceTable host_device_table = {
     .graph_steps = graph_steps,
 };
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
+
+constexpr SluiceHostTouchTable host_touch_table = {
+    .size = sizeof(SluiceHostTouchTable),
+    .watch_host = begin_to_watch_host,
+};
+constexpr unsigned char host_touch_table_uuid[16] = SLUICE_HOST_TOUCH_TABLE_UUID;
 
 }  // namespace
 
@@ -186,10 +199,11 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
 
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *table = nullptr;
-  if (std::memcmp(id->bytes, host_device_table_uuid, sizeof host_device_table_uuid) != 0) {
-    return CUDA_ERROR_NOT_FOUND;
-  }
-  *table = &host_device_table;
-  return CUDA_SUCCESS;
+  const auto is = [id](const unsigned char(&uuid)[16]) {
+    return std::memcmp(id->bytes, uuid, sizeof uuid) == 0;
+  };
+  *table = is(host_device_table_uuid)  ? static_cast<const void*>(&host_device_table)
+           : is(host_touch_table_uuid) ? &host_touch_table
+                                       : nullptr;
+  return *table != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -97,7 +97,8 @@ SLUICE_PER_THREAD_FORM(cuEventRecordWithFlags, ptsz,
 CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
     if (event->captured() != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
-    return event->ticket().is_done() ? driver.engine.error() : CUDA_ERROR_NOT_READY;
+    return driver.engine.held().ask({event->ticket()}) ? driver.engine.error()
+                                                       : CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -117,7 +118,7 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start_handle, CUeven
         start->ticket().queue == nullptr || end->ticket().queue == nullptr) {
       return CUDA_ERROR_INVALID_HANDLE;
     }
-    if (!start->ticket().is_done() || !end->ticket().is_done()) return CUDA_ERROR_NOT_READY;
+    if (!driver.engine.held().ask({start->ticket(), end->ticket()})) return CUDA_ERROR_NOT_READY;
     const Event::Clock::duration elapsed = end->time() - start->time();
     *milliseconds = std::chrono::duration<float, std::milli>(elapsed).count();
     return driver.engine.error();

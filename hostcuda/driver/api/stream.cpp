@@ -122,10 +122,8 @@ SLUICE_PER_THREAD_FORM(cuStreamGetCtx, ptsz, (CUstream handle, CUcontext* owner)
 CUresult cuStreamQuery(CUstream handle) {
   return with_stream(handle, [](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
     if (is_captured(stream)) return invalidate_capture(stream);
-    for (const Ticket& ticket : driver.engine.before(stream->queue)) {
-      if (!ticket.is_done()) return CUDA_ERROR_NOT_READY;
-    }
-    return driver.engine.error();
+    const bool is_done = driver.engine.held().ask(driver.engine.before(stream->queue));
+    return is_done ? driver.engine.error() : CUDA_ERROR_NOT_READY;
   });
 }
 SLUICE_PER_THREAD_FORM(cuStreamQuery, ptsz, (CUstream handle), (handle))
@@ -148,7 +146,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) 
     if (is_captured(stream)) {
       return ticket.queue == nullptr ? CUDA_SUCCESS : wait_under_capture(stream, *event);
     }
-    if (ticket.is_done()) return CUDA_SUCCESS;
+    if (ticket.is_done() && !driver.engine.held().is_watched()) return CUDA_SUCCESS;
     driver.engine.submit(stream->queue,
                          std::make_shared<const NothingOperation>(CU_GRAPH_NODE_TYPE_WAIT_EVENT),
                          {std::move(ticket)});

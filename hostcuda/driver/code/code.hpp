@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,7 @@ class LoadedCode {
   void set_is_library() { is_library_ = true; }
   const void* context() const { return context_; }
   void set_context(const void* context) { context_ = context; }
+  bool has_flags(const std::string& kernel) const { return with_flags_.contains(kernel); }
 
  private:
   LoadedCode() = default;
@@ -103,7 +105,8 @@ class LoadedCode {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;  // guarded by mutex_
   bool is_library_ = false;
-  const void* context_ = nullptr;  // the context of a module; a library belongs to none
+  const void* context_ = nullptr;     // the context of a module; a library belongs to none
+  std::set<std::string> with_flags_;  // kernels_with_flags()
 };
 
 }  // namespace sluice::hostcuda

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <mutex>
 
+#include "base/divide_up.hpp"
 #include "hostcuda/memory/device_memory.hpp"
 
 namespace sluice::hostcuda {
@@ -18,12 +19,20 @@ bool is_owned_by_table(MemoryKind kind) {
 
 }  // namespace
 
+// taken_bytes() is what an allocation takes of the device's memory.
+size_t AllocationTable::taken_bytes(MemoryKind kind, size_t bytes) const {
+  const bool has_pages = keeps_pages_apart_ && bytes < SIZE_MAX - page_bytes &&
+                         (kind == MemoryKind::managed || kind == MemoryKind::host);
+  return has_pages ? round_up(bytes, page_bytes) : bytes;
+}
+
 std::optional<uintptr_t> AllocationTable::allocate(MemoryKind kind, size_t bytes, unsigned flags,
                                                    const void* owner) {
   const std::unique_lock lock(mutex_);
   const size_t limit = counts_as_device_memory(kind) ? capacity_ - used_ : capacity_;
   if (bytes > limit) return std::nullopt;
-  void* memory = device_memory().allocate(bytes);
+  void* memory = device_memory().allocate(taken_bytes(kind, bytes),
+                                          keeps_pages_apart_ ? page_bytes : DeviceMemory::granule);
   if (memory == nullptr) return std::nullopt;
   const auto address = reinterpret_cast<uintptr_t>(memory);
   allocations_[address] = {address, bytes, kind, flags, owner, ++last_id_};
@@ -61,7 +70,8 @@ AllocationTable::Map::iterator AllocationTable::erase(Map::iterator place) {
   const Allocation& allocation = place->second;
   if (counts_as_device_memory(allocation.kind)) used_ -= allocation.bytes;
   if (is_owned_by_table(allocation.kind)) {
-    device_memory().free(reinterpret_cast<void*>(allocation.address), allocation.bytes);
+    device_memory().free(reinterpret_cast<void*>(allocation.address),
+                         taken_bytes(allocation.kind, allocation.bytes));
   }
   return allocations_.erase(place);
 }

@@ -59,12 +59,30 @@ class AllocationTable {
   // release_owned_by() releases everything of one owner.
   void release_owned_by(const void* owner);
 
+  // for_each_host_reachable() calls visit(const Allocation&) for managed, pinned and registered
+  // memory, under the table's lock.
+  template <class Visit>
+  void for_each_host_reachable(Visit&& visit) const {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [address, allocation] : allocations_) {
+      const MemoryKind kind = allocation.kind;
+      if (kind == MemoryKind::managed || kind == MemoryKind::host || kind == MemoryKind::registered)
+        visit(allocation);
+    }
+  }
+
+  // keep_pages_apart() says, before anything is allocated, that managed and pinned memory gets
+  // whole pages.
+  static constexpr size_t page_bytes = 4096;
+  void keep_pages_apart() { keeps_pages_apart_ = true; }
+
   size_t capacity() const { return capacity_; }
   size_t used() const;
 
  private:
   using Map = std::map<uintptr_t, Allocation>;
 
+  size_t taken_bytes(MemoryKind kind, size_t bytes) const;
   bool overlaps(uintptr_t address, size_t bytes) const;
   Map::iterator erase(Map::iterator place);
 
@@ -73,6 +91,7 @@ class AllocationTable {
   Map allocations_;  // by address
   size_t used_ = 0;
   uint64_t last_id_ = 0;
+  bool keeps_pages_apart_ = false;
 };
 
 }  // namespace sluice::hostcuda

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hostcuda/driver/graph/capture.hpp"
+#include "hostcuda/driver/host_watch/host_watch.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -111,8 +112,10 @@ CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy) {
   if (copy.is_empty()) return CUDA_SUCCESS;
   if (!reaches(driver, copy).valid()) return CUDA_ERROR_INVALID_VALUE;
   const CUresult waited = driver.engine.wait(driver.engine.before(stream->queue));
-  if (waited == CUDA_SUCCESS) perform(copy);
-  return waited;
+  if (waited != CUDA_SUCCESS) return waited;
+  const DeviceAccess access;
+  perform(copy);
+  return CUDA_SUCCESS;
 }
 
 CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& copy,

@@ -11,7 +11,9 @@
 #include "base/log.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
+#include "hostcuda/driver/host_watch/watched_run.hpp"
 #include "hostcuda/driver/stream/resident_blocks.hpp"
+#include "hostcuda/driver/stream/scratch.hpp"
 #include "hostcuda/driver/stream/waiting_blocks.hpp"
 #include "hostcuda/jit/texture/texture.hpp"
 
@@ -89,6 +91,36 @@ class LaunchOperation final : public Operation {
     return true;
   }
 
+  void describe_use(HostUse& use) const override {
+    use.name = kernel_->name().c_str();
+    use.is_kernel = true;
+    for (size_t at = 0; at + sizeof(uintptr_t) <= kernel_->facts().parameter_bytes;
+         at += sizeof(uintptr_t)) {
+      uintptr_t word = 0;
+      std::memcpy(&word, static_cast<const std::byte*>(launch_.parameters) + at, sizeof word);
+      use.pointers.push_back(word);
+    }
+  }
+  bool may_wait_for_host() const override {
+    return is_cooperative_ || code_.waits_for_blocks != 0 ||
+           kernel_->code().has_flags(kernel_->name());
+  }
+  CUresult run_watched(BlockPool& pool, const WatchedRun& watched) const override {
+    SluiceBlockCode traced;
+    if (watched.record == nullptr ||
+        kernel_->block_code(block_, launch_.dynamic_shared_bytes, &traced, CodeVariant::traced) !=
+            CUDA_SUCCESS)
+      return run(pool);
+    const DeviceBytes scratch = make_scratch(traced.scratch_bytes);
+    if (scratch == nullptr) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    const SluiceAccessSink sink{&AccessRecord::heard, watched.record};
+    set_access_sink(&sink);
+    for (uint64_t block = 0; block < blocks_; ++block)
+      traced.function(&launch_, static_cast<uint32_t>(block), 1, scratch.get());
+    set_access_sink(nullptr);
+    return fault();
+  }
+
   CUresult run(BlockPool& pool) const override {
     if (is_cooperative_) {
       if (!run_resident(code_, launch_, static_cast<uint32_t>(blocks_))) {
@@ -101,6 +133,12 @@ class LaunchOperation final : public Operation {
                  kernel_->name(), code_.scratch_bytes, pool.workers());
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
+    return fault();
+  }
+
+ private:
+  // fault() is what has ended threads of the launch.
+  CUresult fault() const {
     if (take_texture_fault()) {
       log::error(
           "kernel {}: an access to a surface outside of it, or by what is no texture or surface "
@@ -111,7 +149,6 @@ class LaunchOperation final : public Operation {
     return fault_error(*kernel_, kernel_->take_fault());
   }
 
- private:
   bool run_blocks(BlockPool& pool) const {
     if (code_.waits_for_blocks == 0 || blocks_ == 1) {
       return pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds());

@@ -8,6 +8,7 @@
 
 #include "base/brief_lock.hpp"
 #include "base/log.hpp"
+#include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
 #include "hostcuda/jit/library/device_printf.hpp"
 
@@ -25,6 +26,18 @@ constexpr std::chrono::milliseconds look_for_room{1};
 // Threads beyond this many are a program's mistake, and work then waits for one to come back.
 constexpr unsigned most_threads = 512;
 
+// result_of() runs the work; `watch` is null where the host is not watched.
+CUresult result_of(const StreamQueue& queue, const Work& work, BlockPool& pool, HostWatch* watch) {
+  try {
+    return watch == nullptr ? work.run(pool) : watch->run(queue, work, pool);
+  } catch (const std::exception& exception) {
+    log::error("work of the device ended with an exception: {}", exception.what());
+  } catch (...) {
+    log::error("work of the device ended with an exception");
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
 }  // namespace
 
 Engine::Engine(unsigned workers) : pool_(workers), most_computing_(std::max(2u, workers)) {}
@@ -37,12 +50,17 @@ void Engine::never_wait_for_room(bool never) {
   never_waits_for_room = never;
 }
 
-void Engine::wait_for_room(const StreamQueue& queue, Lock& lock) {
-  if (StreamOrder::room(queue) > 0 || runs_work || never_waits_for_room) return;
-  ++waiting_for_room_;
-  while (StreamOrder::room(queue) == 0)
-    room_made_.wait_for(lock, look_for_room);
-  --waiting_for_room_;
+void Engine::wait_for_room(const std::shared_ptr<StreamQueue>& queue, Lock& lock) {
+  if (StreamOrder::room(*queue) > 0 || runs_work || never_waits_for_room) return;
+  if (held_.is_watched()) {
+    lock.unlock();
+    held_.want({last_of(queue)});
+    lock_briefly_held(lock);
+  }
+  ++room_.waiting;
+  while (StreamOrder::room(*queue) == 0)
+    room_.made.wait_for(lock, look_for_room);
+  --room_.waiting;
 }
 
 Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, std::function<void()> work) {
@@ -51,8 +69,9 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, std::function<v
 
 Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work,
                       std::vector<Ticket> after) {
+  if (held_.is_watched()) return held_.submit(queue, std::move(work), std::move(after));
   Lock lock = lock_briefly_held(mutex_);
-  if (work->takes_room()) wait_for_room(*queue, lock);
+  if (work->takes_room()) wait_for_room(queue, lock);
   order_.order_before(*queue, after);
   Ticket ticket = order_.add(queue, std::move(work), std::move(after));
   provide_thread(lock);
@@ -61,8 +80,10 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work
 
 Ticket Engine::submit_instant(const std::shared_ptr<StreamQueue>& queue,
                               std::function<void()> work) {
+  // Held work may stand before it, also such as has run and that nobody has seen.
+  if (held_.is_watched()) return submit(queue, std::move(work));
   Lock lock = lock_briefly_held(mutex_);
-  wait_for_room(*queue, lock);
+  wait_for_room(queue, lock);
   std::vector<Ticket> after;
   order_.order_before(*queue, after);
   if (all_done(after) && StreamOrder::complete_instantly(*queue, work)) return last_of(queue);
@@ -157,14 +178,17 @@ void Engine::run_first(StreamQueue& queue, Lock& lock) {
   }
   if (lock.owns_lock()) lock.unlock();
   if (calls_program) functions_.wait();
-  run(*work);
+  const CUresult result = result_of(queue, *work, pool_, held_.host_watch());
+  if (result != CUDA_SUCCESS) {
+    CUresult none = CUDA_SUCCESS;
+    error_.compare_exchange_strong(none, result);
+  }
   // What the work holds (code, staging memory) is gone before anyone hears that it is done.
   work.reset();
   lock_briefly_held(lock);
   if (calls_program) --calling_program_;
   order_.complete_first(queue);
-  if (waiting_for_room_ > 0 && StreamOrder::room(queue) == room_to_wake_for)
-    room_made_.notify_all();
+  if (room_.waiting > 0 && StreamOrder::room(queue) == room_to_wake_for) room_.made.notify_all();
   sleepers_.wake();
   if (order_.ready() > 1) {
     provide_thread(lock);
@@ -172,29 +196,18 @@ void Engine::run_first(StreamQueue& queue, Lock& lock) {
   }
 }
 
-void Engine::run(const Work& work) {
-  CUresult result = CUDA_ERROR_LAUNCH_FAILED;
-  try {
-    result = work.run(pool_);
-  } catch (const std::exception& exception) {
-    log::error("work of the device ended with an exception: {}", exception.what());
-  } catch (...) {
-    log::error("work of the device ended with an exception");
-  }
-  if (result != CUDA_SUCCESS) {
-    CUresult none = CUDA_SUCCESS;
-    error_.compare_exchange_strong(none, result);
-  }
-}
-
 std::vector<Ticket> Engine::before(const std::shared_ptr<StreamQueue>& queue) {
   const std::lock_guard lock(mutex_);
-  return order_.before(queue);
+  std::vector<Ticket> tickets = order_.before(queue);
+  if (held_.is_watched()) held_.host_watch()->add_unseen(queue.get(), tickets);
+  return tickets;
 }
 
 std::vector<Ticket> Engine::outstanding() {
   const std::lock_guard lock(mutex_);
-  return order_.outstanding();
+  std::vector<Ticket> tickets = order_.outstanding();
+  if (held_.is_watched()) held_.host_watch()->add_unseen(nullptr, tickets);
+  return tickets;
 }
 
 CUresult Engine::wait(const Ticket& ticket) {
@@ -203,9 +216,11 @@ CUresult Engine::wait(const Ticket& ticket) {
 
 CUresult Engine::wait(const std::vector<Ticket>& tickets) {
   const auto done = [&] { return all_done(tickets); };
+  if (held_.is_watched()) held_.want(tickets);
   if (runs_work && !done()) return CUDA_ERROR_NOT_PERMITTED;
   functions_.somebody_waits();
   if (!spin_until(done)) sleepers_.sleep_until_done(tickets);
+  if (held_.is_watched()) held_.host_watch()->seen(tickets);
   flush_device_output();
   return error();
 }

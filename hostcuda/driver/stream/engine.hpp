@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hostcuda/driver/host_watch/held_work.hpp"
 #include "hostcuda/driver/stream/block_pool.hpp"
 #include "hostcuda/driver/stream/function_hold.hpp"
 #include "hostcuda/driver/stream/sleepers.hpp"
@@ -71,19 +72,23 @@ class Engine {
   // functions() holds functions of the program back.
   FunctionHold& functions() { return functions_; }
 
+  // held() holds work back where the host is watched.
+  HeldWork& held() { return held_; }
+
  private:
+  friend class HeldWork;  // submits, and provides threads, under the lock
   using Lock = std::unique_lock<std::mutex>;
 
-  void wait_for_room(const StreamQueue& queue, Lock& lock);
+  void wait_for_room(const std::shared_ptr<StreamQueue>& queue, Lock& lock);
   void provide_thread(Lock& lock);
   void serve();
   void rest(Lock& lock);
   void sleep_until_ready(Lock& lock);
   void run_first(StreamQueue& queue, Lock& lock);
-  void run(const Work& work);
 
   BlockPool pool_;
   const unsigned most_computing_;
+  HeldWork held_{*this};
 
   std::mutex mutex_;  // guards what follows
   StreamOrder order_;
@@ -97,8 +102,10 @@ class Engine {
     unsigned called = 0;  // those of them that are to go on
     std::condition_variable is_over;
   } resting_;
-  unsigned waiting_for_room_ = 0;  // threads
-  std::condition_variable room_made_;
+  struct Room {
+    unsigned waiting = 0;  // threads
+    std::condition_variable made;
+  } room_;
 
   std::atomic<CUresult> error_{CUDA_SUCCESS};
   Sleepers sleepers_;

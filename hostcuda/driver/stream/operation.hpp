@@ -36,6 +36,8 @@ class CopyOperation final : public Operation {
     perform(copy_);
     return CUDA_SUCCESS;
   }
+  void describe_use(HostUse& use) const override;
+  CUresult run_watched(BlockPool& pool, const WatchedRun& watched) const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEMCPY; }
   bool describe(std::vector<SluiceGraphStep>& steps) const override;
   const CUDA_MEMCPY3D& parameters() const { return parameters_; }
@@ -53,6 +55,7 @@ class FillOperation final : public Operation {
     perform(fill_);
     return CUDA_SUCCESS;
   }
+  void describe_use(HostUse& use) const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_MEMSET; }
   bool describe(std::vector<SluiceGraphStep>& steps) const override;
   const Fill& fill() const { return fill_; }

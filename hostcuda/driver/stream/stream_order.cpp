@@ -44,6 +44,19 @@ void StreamOrder::make_ready_or_wait(StreamQueue& queue) {
     }
     after.pop_back();
   }
+  queue.is_held_ = holds_ && queue.completed_.load() >= queue.wanted_;
+  if (!queue.is_held_) make_ready(queue);
+}
+
+void StreamOrder::want(const Ticket& ticket) {
+  StreamQueue& queue = *ticket.queue;
+  queue.wanted_ = std::max(queue.wanted_, ticket.number);
+  if (!queue.is_held_ || queue.completed_.load() >= queue.wanted_) return;
+  queue.is_held_ = false;
+  make_ready(queue);
+}
+
+void StreamOrder::make_ready(StreamQueue& queue) {
   ready_[static_cast<size_t>(queue.priority_ - greatest_stream_priority)].push_back(&queue);
   ready_count_.fetch_add(1);
 }

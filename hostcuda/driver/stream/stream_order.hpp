@@ -39,6 +39,10 @@ class StreamOrder {
     return stream_operations - std::min(queue.taken_room_, stream_operations);
   }
 
+  // hold() says that from now on work begins only where want() has asked for it.
+  void hold() { holds_ = true; }
+  void want(const Ticket& ticket);
+
   // take() is a queue whose first item may begin, nullptr where there is none: that with the most
   // urgent priority, and of those the first to become ready. Its item stays the first until
   // complete_first(), and the queue is not given out again before.
@@ -70,12 +74,14 @@ class StreamOrder {
   static constexpr size_t priorities = 1 + least_stream_priority - greatest_stream_priority;
 
   void make_ready_or_wait(StreamQueue& queue);
+  void make_ready(StreamQueue& queue);
   void complete_next(StreamQueue& queue);
 
   const std::shared_ptr<StreamQueue> legacy_ = make_queue(QueueKind::legacy, least_stream_priority);
   std::vector<std::shared_ptr<StreamQueue>> busy_;  // queues that are not empty
   std::array<std::deque<StreamQueue*>, priorities> ready_;
   std::atomic<size_t> ready_count_{0};
+  bool holds_ = false;
 };
 
 }  // namespace sluice::hostcuda

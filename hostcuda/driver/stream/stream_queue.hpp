@@ -56,6 +56,10 @@ class StreamQueue {
   std::atomic<uint64_t> completed_{0};
   std::deque<Item> items_;  // the first one may be running
   size_t taken_room_ = 0;   // by how many of them
+  // Where work is held (StreamOrder::hold()): the last number that may begin, and whether the first
+  // item would begin if it might.
+  uint64_t wanted_ = 0;
+  bool is_held_ = false;
   std::vector<Waiter> waiters_;
   // The number of the other side's work that this queue is ordered after already, by an earlier
   // item: of the legacy queue's in a blocking queue; in it, what the legacy queue is ordered after.

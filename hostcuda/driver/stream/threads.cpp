@@ -1,5 +1,6 @@
 #include "hostcuda/driver/stream/threads.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 #include <utility>
@@ -7,15 +8,33 @@
 #include <pthread.h>
 
 namespace sluice::hostcuda {
+namespace {
+
+std::atomic<bool> faults_pass{false};
+thread_local bool is_daemon = false;
+
+}  // namespace
+
+void let_faults_through() {
+  faults_pass.store(true);
+}
+
+bool is_daemon_thread() {
+  return is_daemon;
+}
 
 void start_daemon_thread(const char* name, std::function<void()> body) {
   // A new thread inherits the signal mask: the program's handlers stay on the program's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  if (faults_pass.load()) sigdelset(&all, SIGSEGV);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread thread(std::move(body));
+    std::thread thread([body = std::move(body)] {
+      is_daemon = true;
+      body();
+    });
     pthread_setname_np(thread.native_handle(), name);
     thread.detach();
   } catch (...) {

@@ -33,4 +33,9 @@ bool spin_until(Done done) {
 // had.
 void start_daemon_thread(const char* name, std::function<void()> body);
 
+// let_faults_through() says that threads started from now on take SIGSEGV, which a handler of the
+// device's own serves. is_daemon_thread() is whether the calling thread is one of them.
+void let_faults_through();
+bool is_daemon_thread();
+
 }  // namespace sluice::hostcuda

@@ -12,6 +12,8 @@
 namespace sluice::hostcuda {
 
 class StreamQueue;
+struct HostUse;
+struct WatchedRun;
 
 // Work is one thing for the device to do: a launch, a copy, a fill, a host function, an event. It
 // is immutable once submitted, so that a graph may run the same work many times.
@@ -21,6 +23,14 @@ class Work {
   // run() is called on a thread of the engine. What it returns other than success becomes the
   // device's error.
   virtual CUresult run(BlockPool& pool) const = 0;
+  // Where the host is watched: describe_use() says what run() does to memory that the host reaches,
+  // and run_watched() is run() that tells of it.
+  virtual void describe_use(HostUse& /*use*/) const {}
+  virtual CUresult run_watched(BlockPool& pool, const WatchedRun& /*watched*/) const {
+    return run(pool);
+  }
+  // may_wait_for_host() says that run() may wait for what the host does meanwhile.
+  virtual bool may_wait_for_host() const { return calls_the_program(); }
   // calls_the_program() says that run() executes code of the program, which may block for as long
   // as it likes: such work takes no processor from other streams.
   virtual bool calls_the_program() const { return false; }
