@@ -42,7 +42,9 @@ TEST(Mpi, TwoRanksEachUnderSluice) {
   for (const auto& journal : std::filesystem::directory_iterator(scratch.file(""))) {
     ++journals;
     const std::string path = journal.path();
-    EXPECT_EQ(inspect_figures(path)["launches"], 120) << path;
+    // 40 steps of three launches and of a copy of the neighbour's row; rows to the host are so
+    // small that it may watch them, and go to the driver as they are.
+    EXPECT_EQ(inspect_figures(path)["launches"], 160) << path;
     EXPECT_EQ(inspect_figures(path)["passed_through"]["count"], 0) << path;
     EXPECT_EQ(run({build_path("bin/sluice"), "replay", path}).output, "identical\n") << path;
   }
