@@ -64,8 +64,7 @@ const char* shape_refusal(const LaunchCall& call) {
     return "launched with a grid or block beyond CUDA's limits";
   }
   // A GPU's workers compute numbers of blocks with a sign, sums of two of them too.
-  constexpr uint64_t most_blocks = 1U << 30;
-  if (grid.count() > most_blocks) return "launched with more than 2^30 blocks";
+  if (grid.count() > uint64_t{1} << 30U) return "launched with more than 2^30 blocks";
   return nullptr;
 }
 
