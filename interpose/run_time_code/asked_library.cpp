@@ -11,6 +11,7 @@ namespace sluice::interpose {
 namespace {
 
 constexpr char asked_prefix[] = "libsluice-asked-";
+constexpr char no_file[] = "/dev/fd/no-file";
 
 // Forwarder stands for a library of one name: until it is loaded for the last that was asked for,
 // since who asks may only look whether it is there.
@@ -71,8 +72,9 @@ const char* asked_library(const char* file, const char* folder) {
   if (realpath(file, real) == nullptr) return file;
   Forwarder* const forwarder = forwarder_named(file_name(real));
   if (forwarder == nullptr) return file;
-  // The folder is among those that are searched (LD_LIBRARY_PATH).
-  if (std::strncmp(real, folder, std::strlen(folder)) == 0) return nullptr;
+  // The folder is among those that are searched (LD_LIBRARY_PATH). Where nothing is returned the
+  // linker goes on only if what failed before said "no such file": a file that is not there does.
+  if (std::strncmp(real, folder, std::strlen(folder)) == 0) return no_file;
   return set_asked(*forwarder, real) && set_path(*forwarder, folder) ? forwarder->path : file;
 }
 

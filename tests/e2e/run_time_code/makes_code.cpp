@@ -179,6 +179,8 @@ int main(int count, char** arguments) {
 #ifndef LINKED
   // As programs look whether somebody else has loaded it.
   if (dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_NOLOAD) != nullptr) return 1;
+  // What failed to open before must not end the search for the library.
+  if (dlopen("/dev/null/library.so", RTLD_NOW) != nullptr) return 1;
   for (int i = 2; i < count && i < 4; ++i) {
     libraries[i - 2] = dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
     if (libraries[i - 2] == nullptr) {
