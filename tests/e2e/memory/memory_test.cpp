@@ -1,5 +1,6 @@
 // Launches on memory of any kind are tasks, and who watches host memory while the device works sees
 // what CUDA shows.
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ TEST_P(Kinds, LaunchesMemsetsAndCopiesAreTasksWithTheSameAnswers) {
   EXPECT_EQ(plain.status, 0) << plain.output << plain.errors;
   EXPECT_EQ(tasks.output, plain.output) << tasks.errors;
   const auto figures = inspect_figures(journal);
-  EXPECT_EQ(figures["launches"], 52);
+  // Where blocks are traced the driver does memsets and copies.
+  EXPECT_EQ(figures["launches"], std::getenv("SLUICE_CHECK_FOOTPRINTS") == nullptr ? 52 : 50);
   EXPECT_EQ(figures["passed_through"]["count"], 0);
 }
 
