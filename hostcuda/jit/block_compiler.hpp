@@ -58,6 +58,7 @@ class CompiledModule {
   static Result<std::unique_ptr<CompiledModule>> create(ptx::Module module);
   ~CompiledModule();
 
+  const ptx::Module& module() const;
   std::vector<std::string> kernel_names() const;
   Result<KernelFacts> facts(std::string_view kernel) const;
   // variable() returns the storage of a module variable, an error where there is none.

@@ -157,6 +157,10 @@ Result<std::unique_ptr<CompiledModule>> CompiledModule::create(ptx::Module modul
   return std::unique_ptr<CompiledModule>(new CompiledModule(std::move(state)));
 }
 
+const ptx::Module& CompiledModule::module() const {
+  return state_->module;
+}
+
 std::vector<std::string> CompiledModule::kernel_names() const {
   std::vector<std::string> names;
   for (const ptx::Function* kernel : state_->module.kernels())

@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/code/code_input.hpp"
-#include "hostcuda/driver/host_watch/shared_flags.hpp"
 #include "ptx/link.hpp"
 
 namespace sluice::hostcuda {
@@ -67,7 +66,6 @@ CUresult LoadedCode::load_file(const char* path, std::shared_ptr<LoadedCode>* co
     if (result == CUDA_SUCCESS) result = load_units(units, &one, message);
     if (result != CUDA_SUCCESS) return result;
     loaded->units_.push_back(std::move(one->units_[0]));
-    loaded->with_flags_.merge(one->with_flags_);
   }
   *code = std::move(loaded);
   return CUDA_SUCCESS;
@@ -77,12 +75,10 @@ CUresult LoadedCode::load_units(const std::vector<std::string>& units,
                                 std::shared_ptr<LoadedCode>* code, std::string* message) {
   Result<ptx::Module> module = ptx::link_texts(units);
   if (!module) return report(module.error(), CUDA_ERROR_INVALID_PTX, message);
-  std::set<std::string> with_flags = kernels_with_flags(*module);
   Result<std::unique_ptr<CompiledModule>> compiled = CompiledModule::create(std::move(*module));
   if (!compiled) return report(compiled.error(), CUDA_ERROR_INVALID_PTX, message);
   std::shared_ptr<LoadedCode> loaded(new LoadedCode);
   loaded->units_.push_back(std::move(*compiled));
-  loaded->with_flags_ = std::move(with_flags);
   *code = std::move(loaded);
   return CUDA_SUCCESS;
 }

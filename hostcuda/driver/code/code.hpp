@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +45,10 @@ class Kernel {
   // active_blocks() is how many blocks of a size one multiprocessor is said to hold.
   unsigned active_blocks(unsigned block_threads, size_t dynamic_shared_bytes) const;
 
+  // shares_flags() is host_watch/shared_flags.hpp's answer, found at the first call: only where the
+  // host is watched does anybody ask.
+  bool shares_flags();
+
   // take_fault() says what has ended a thread of this code since the last call.
   DeviceFault take_fault() { return unit_.take_fault(); }
 
@@ -68,6 +71,8 @@ class Kernel {
   std::atomic<uint32_t> max_dynamic_shared_bytes_;
   std::atomic<int> preferred_carveout_{-1};
   std::atomic<uint32_t> block_nanoseconds_{0};
+  std::once_flag looked_for_flags_;
+  bool shares_flags_ = false;
   std::mutex mutex_;
   std::vector<Compiled> compiled_;  // guarded by mutex_; few block sizes are ever used
 };
@@ -94,7 +99,6 @@ class LoadedCode {
   void set_is_library() { is_library_ = true; }
   const void* context() const { return context_; }
   void set_context(const void* context) { context_ = context; }
-  bool has_flags(const std::string& kernel) const { return with_flags_.contains(kernel); }
 
  private:
   LoadedCode() = default;
@@ -105,8 +109,7 @@ class LoadedCode {
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;  // guarded by mutex_
   bool is_library_ = false;
-  const void* context_ = nullptr;     // the context of a module; a library belongs to none
-  std::set<std::string> with_flags_;  // kernels_with_flags()
+  const void* context_ = nullptr;  // the context of a module; a library belongs to none
 };
 
 }  // namespace sluice::hostcuda

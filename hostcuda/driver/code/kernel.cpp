@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "hostcuda/driver/code/code.hpp"
 #include "hostcuda/driver/device/device_properties.hpp"
+#include "hostcuda/driver/host_watch/shared_flags.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -55,6 +56,12 @@ CUresult Kernel::block_code(const Dim3& block, uint32_t dynamic_shared_bytes, Sl
   compiled_.push_back(entry);
   *code = entry.code;
   return entry.result;
+}
+
+bool Kernel::shares_flags() {
+  std::call_once(looked_for_flags_,
+                 [&] { shares_flags_ = hostcuda::shares_flags(unit_.module(), name_); });
+  return shares_flags_;
 }
 
 CUresult Kernel::set_max_dynamic_shared_bytes(int bytes) {

@@ -14,7 +14,7 @@ bool shares_flag(const ptx::Instruction& instruction) {
   return std::ranges::any_of(orders, [&](const char* m) { return instruction.has_modifier(m); });
 }
 
-bool shares_flags(const ptx::Function& function) {
+bool has_flag(const ptx::Function& function) {
   bool shares = false;
   ptx::for_each_statement(function.body, [&](const ptx::Statement& statement) {
     const auto* instruction = std::get_if<ptx::Instruction>(&statement);
@@ -25,17 +25,12 @@ bool shares_flags(const ptx::Function& function) {
 
 }  // namespace
 
-std::set<std::string> kernels_with_flags(const ptx::Module& module) {
-  bool in_function = false;
-  for (const ptx::ModuleItem& item : module.items) {
+bool shares_flags(const ptx::Module& module, const std::string& kernel) {
+  return std::ranges::any_of(module.items, [&](const ptx::ModuleItem& item) {
     const auto* function = std::get_if<ptx::Function>(&item);
-    in_function |= function != nullptr && !function->is_entry && shares_flags(*function);
-  }
-  std::set<std::string> names;
-  for (const ptx::Function* kernel : module.kernels()) {
-    if (in_function || shares_flags(*kernel)) names.insert(kernel->name);
-  }
-  return names;
+    const bool may_run = function != nullptr && (!function->is_entry || function->name == kernel);
+    return may_run && has_flag(*function);
+  });
 }
 
 }  // namespace sluice::hostcuda

@@ -102,8 +102,7 @@ class LaunchOperation final : public Operation {
     }
   }
   bool may_wait_for_host() const override {
-    return is_cooperative_ || code_.waits_for_blocks != 0 ||
-           kernel_->code().has_flags(kernel_->name());
+    return is_cooperative_ || code_.waits_for_blocks != 0 || kernel_->shares_flags();
   }
   CUresult run_watched(BlockPool& pool, const WatchedRun& watched) const override {
     SluiceBlockCode traced;
