@@ -68,35 +68,6 @@ bool move(BoxLevel& level, int64_t by) {
   });
 }
 
-// merged_positions() are those that any block touches, as sorted ranges.
-std::vector<Range> merged_positions(const BoxLevel& level) {
-  std::vector<Range> positions;
-  for (const Interval& interval : level.at) {
-    if (!interval.empty()) positions.push_back({interval.first, interval.last + 1});
-  }
-  join_ranges(positions);
-  return positions;
-}
-
-// append_ranges() visits the positions of levels[depth] and, for each, those of the inner levels.
-bool append_ranges(const std::vector<BoxLevel>& levels,
-                   const std::vector<std::vector<Range>>& positions, size_t depth, int64_t base,
-                   Budget& budget, std::vector<Range>& ranges) {
-  if (depth + 1 == levels.size()) {
-    if (!budget.make<Range>(positions[depth].size(), ranges_a_step)) return false;
-    for (const Range& range : positions[depth])
-      ranges.push_back({base + range.begin, base + range.end});
-    return true;
-  }
-  for (const Range& range : positions[depth]) {
-    for (int64_t position = range.begin; position < range.end; ++position) {
-      const int64_t start = base + levels[depth].stride * position;
-      if (!append_ranges(levels, positions, depth + 1, start, budget, ranges)) return false;
-    }
-  }
-  return true;
-}
-
 // fits() is true where no byte is too far off to be counted.
 bool fits(const std::vector<BoxLevel>& levels) {
   int64_t low = 0, high = 0;
@@ -172,27 +143,6 @@ uint64_t places_of(const BlockBoxes& piece) {
   for (const BoxLevel& level : piece.levels)
     places += level.at.size();
   return places;
-}
-
-std::optional<ByteIntervals> bytes_of(const Boxes& boxes, Budget& budget) {
-  ByteIntervals bytes;
-  for (const BlockBoxes& piece : boxes) {
-    const uint64_t places = places_of(piece);
-    if (!budget.make<Range>(places, ranges_a_step) || !budget.take(sorting_steps(places)))
-      return std::nullopt;
-    if (touches_nothing(piece)) continue;
-    std::vector<std::vector<Range>> positions;
-    for (const BoxLevel& level : piece.levels)
-      positions.push_back(merged_positions(level));
-    std::vector<Range> ranges;
-    if (!append_ranges(piece.levels, positions, 0, 0, budget, ranges)) return std::nullopt;
-    if (!budget.take(sorting_steps(ranges.size()))) return std::nullopt;
-    const ByteIntervals more(std::move(ranges));
-    const Budget::Cost cost = bytes.merging_cost(more);
-    if (!budget.take(cost.steps, cost.bytes)) return std::nullopt;
-    bytes = bytes.with(more);
-  }
-  return bytes;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/floor_divide.hpp"
 #include "dro/boxes/form_bounds.hpp"
+#include "dro/boxes/single_positions.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -273,9 +274,14 @@ bool Separation::find_level(size_t variable, BoxLevel& level, const Interval& do
 
 }  // namespace
 
-std::optional<BlockBoxes> separate(std::vector<IntegerForm> constraints, size_t variables,
+std::optional<BlockBoxes> separate(const std::vector<IntegerForm>& constraints, size_t variables,
                                    const Dim3& grid, Budget& budget) {
-  return Separation(std::move(constraints), variables, grid, budget).run();
+  auto boxes = Separation(constraints, variables, grid, budget).run();
+  if (boxes) return boxes;
+  std::vector<IntegerForm> named = constraints;
+  const size_t more = name_single_positions(named, variables);
+  if (more == 0) return std::nullopt;
+  return Separation(std::move(named), variables + more, grid, budget).run();
 }
 
 }  // namespace sluice::dro

@@ -26,7 +26,7 @@ struct IntegerForm {
 
 // separate() finds the boxes that the constraints say; nothing where it does not see any, or past
 // the budget. A piece without solutions touches nothing.
-std::optional<BlockBoxes> separate(std::vector<IntegerForm> constraints, size_t variables,
+std::optional<BlockBoxes> separate(const std::vector<IntegerForm>& constraints, size_t variables,
                                    const Dim3& grid, Budget& budget);
 
 }  // namespace sluice::dro

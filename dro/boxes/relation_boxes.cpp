@@ -51,10 +51,9 @@ std::optional<Boxes> boxes_of(const Relation& relation, std::span<const int64_t>
   if (relation.pieces.size() > most_pieces) return std::nullopt;
   Boxes boxes;
   for (const Relation::Piece& piece : relation.pieces) {
-    auto forms = forms_of(piece, values);
+    const auto forms = forms_of(piece, values);
     if (!forms) return std::nullopt;
-    auto found =
-        separate(std::move(*forms), IntegerForm::first_existential + piece.divisions, grid, budget);
+    auto found = separate(*forms, IntegerForm::first_existential + piece.divisions, grid, budget);
     if (!found) return std::nullopt;
     if (!touches_nothing(*found)) boxes.push_back(std::move(*found));
   }

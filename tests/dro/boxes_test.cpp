@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dro/boxes/box_edges.hpp"
@@ -173,6 +174,36 @@ const Written written[] = {
      "o)/1024) <= -4 + o }",
      {8, 64, 4},
      {}},
+    {"three dimensions, blocks of part of a row",
+     "{ B[x, y, z] -> A[o] : 0 <= x <= 1 and 0 < y <= 254 and 0 < z <= 6 and o >= 4 + 1024y + "
+     "262144z and o >= 512x + 1024y + 262144z and o <= 1019 + 1024y + 262144z and o <= 511 + 512x "
+     "+ 1024y + 262144z }",
+     {2, 256, 8},
+     {}},
+    {"three dimensions, blocks of one plane, of which rows are counted through all planes",
+     "{ B[x, y, z] -> A[o] : exists e : 0 <= x <= 7 and 0 <= y <= 31 and 0 < z <= 6 and 1020 + "
+     "262144z <= o <= 261115 + 262144z and 4 + 1024e <= o <= 1019 + 1024e and 128x + 1024e <= o <= "
+     "127 + 128x + 1024e and -4 + 8192y + 262144z <= o <= 8187 + 8192y + 262144z }",
+     {8, 32, 8},
+     {}},
+    {"three dimensions, blocks of one row in some planes",
+     "{ B[x, y, z] -> A[o] : exists e : 0 <= x <= 7 and 0 < y <= 30 and 0 <= z <= 3 and 1020 + "
+     "1024y "
+     "<= o <= 8125435 + 1024y and 4 + 1024y + 262144e <= o <= 1019 + 1024y + 262144e and -261124 + "
+     "1024y + 2097152z <= o <= 1836027 + 1024y + 2097152z and 128x + 1024y + 262144e <= o <= 127 + "
+     "128x + 1024y + 262144e }",
+     {8, 32, 4},
+     {}},
+    {"three dimensions, blocks of one thread",
+     "{ B[x, y, z] -> A[o] : 0 <= x <= 7 and 0 < y <= 6 and 0 < z <= 2 and 4x + 32y + 256z <= o <= "
+     "3 + 4x + 32y + 256z }",
+     {8, 8, 4},
+     {}},
+    {"two dimensions, from the last row to the first",
+     "{ B[x, y, z = 0] -> A[o] : 0 <= x <= 3 and 0 <= y <= 15 and 15360 + 256x - 1024y <= o <= "
+     "15615 + 256x - 1024y }",
+     {4, 16, 1},
+     {}},
 };
 
 TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
@@ -198,6 +229,29 @@ TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
     for (uint32_t block = 0; block < blocks; ++block)
       ASSERT_TRUE(std::ranges::equal(of_boxes.of(block), of_loops.of(block))) << block;
   }
+}
+
+// A stencil in a cube reads its rows seven times over; merging seven lists of 65,536 rows took more
+// than a launch may, and every block waited for all.
+TEST(Boxes, OfAStencilInACubeAreListedOnce) {
+  const IslContext context;
+  constexpr int64_t side = 256;
+  const Dim3 grid = {8, 64, 128};
+  std::string text;
+  for (const int64_t shift :
+       {-side * side, -side, int64_t{-1}, int64_t{0}, int64_t{1}, side, side * side}) {
+    text += fmt::format(
+        "{} B[x, y, z] -> A[o] : exists i, j, k : 0 <= x < 8 and 0 <= y < 64 and 0 <= z < 128 and "
+        "32x <= i < 32x + 32 and 4y <= j < 4y + 4 and 2z <= k < 2z + 2 and 0 < i < 255 and 0 < j < "
+        "255 and 0 < k < 255 and 4i + 1024j + 262144k + {} <= o < 4i + 1024j + 262144k + {}",
+        text.empty() ? "" : ";", 4 * shift, 4 * shift + 4);
+  }
+  const auto boxes = boxes_of(context, "{" + text + " }", grid);
+  ASSERT_TRUE(boxes);
+  Budget budget(Budget::unlimited);
+  const auto bytes = bytes_of(*boxes, budget);
+  ASSERT_TRUE(bytes);
+  EXPECT_LT(budget.taken().steps, uint64_t{256} * 256);  // less than a step for each row
 }
 
 TEST(Boxes, AreNotFoundOutsideTheGridNorWhereCoordinatesDependOnEachOther) {

@@ -78,7 +78,7 @@ const Growth growths[] = {
                             "= 17 x and o < 4096 }")}),
            4096);
      }},
-    {"rows x columns of an array", "bytes_of(), dro/boxes/block_boxes.cpp",
+    {"rows x columns of an array", "bytes_of(), dro/boxes/box_bytes.cpp",
      [](ReplayedDriver& driver) {
        // One column of a very long array.
        const std::string column = "{ B[x, y, z] -> A[o] : exists i : " + grid_text(1024) +
