@@ -201,7 +201,7 @@ TEST(Plan, KeepsItsTaskEdges) {
 
 // The first blocks of a kernel find its code cold: a hundred times their cost is no reason for
 // tasks of two blocks.
-TEST(Plan, CutsByTheLeastOfTheFirstMeasurements) {
+TEST(Plan, CutsByTheLesserOfTheFirstMeasurements) {
   BlockCost cost;
   cost.note(std::chrono::microseconds(120), 16);
   ASSERT_TRUE(cost.wants_more());
@@ -218,6 +218,24 @@ TEST(BlockCost, WantsMoreUntilItHasSomeMeasurements) {
     cost.note(std::chrono::microseconds(1), 1);
   }
   EXPECT_FALSE(cost.wants_more());
+}
+
+// Tasks of a plane at the boundary, and tasks whose worker had lost its processor, are few among
+// those of a launch: neither makes its blocks cheap or dear.
+TEST(BlockCost, IsThatOfMostBlocks) {
+  BlockCost cost;
+  for (int i = 0; i < 64; ++i)
+    cost.note(std::chrono::nanoseconds(i % 8 == 0 ? 40 : (i % 8 == 1 ? 4'000'000 : 8'000)), 4);
+  EXPECT_EQ(cost.nanoseconds(), 2'000U);
+}
+
+TEST(BlockCost, FollowsAKernelWhoseBlocksGetCheaper) {
+  BlockCost cost;
+  for (int i = 0; i < 100; ++i)
+    cost.note(std::chrono::nanoseconds(8'000), 1);
+  for (int i = 0; i < 16; ++i)
+    cost.note(std::chrono::nanoseconds(500), 1);
+  EXPECT_EQ(cost.nanoseconds(), 500U);
 }
 
 // A chain of matrix products gains nothing from a tile, and what each launch reads again and again
