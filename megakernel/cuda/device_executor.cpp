@@ -180,6 +180,7 @@ CUresult DeviceExecutor::launch(const Running& running) {
   if (result != CUDA_SUCCESS) return result;
   const auto tasks = static_cast<uint32_t>(std::min<size_t>(window.plan.tasks.size(), UINT32_MAX));
   const uint32_t workers = std::min(resident_workers(code, loaded.pool_bytes), tasks);
+  set_workers(loaded.window, workers);
   void* parameters[] = {&loaded.window};
   return driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,
                                 static_cast<unsigned>(loaded.pool_bytes), running.stream,

@@ -16,14 +16,13 @@ namespace {
 
 // A task as a worker remembers it until it runs it.
 struct __align__(16) NextTask {
-  uint32_t ticket;
-  uint32_t slot;  // no_slot: there is no task left
-  uint32_t task;
-  uint32_t state;
+  uint32_t ticket;  // no_ticket: it has not asked for one
+  uint32_t slot;    // no_slot: there is no task, or none is known
+  uint32_t task;    // its number in the slot
+  uint32_t change;  // slot ^ the one that is staged: where it is not 0, there is something to do
 };
 constexpr uint32_t no_slot = SLUICE_NONE;
-// What is to be done for it: nothing, the slot is staged; stage the slot; ask for a ticket.
-enum : uint32_t { is_ready, is_of_other_slot, is_not_asked_for };
+constexpr uint32_t no_ticket = SLUICE_NONE;
 
 // The blocks that a worker runs.
 struct __align__(16) BlockRun {
@@ -62,8 +61,8 @@ __device__ uint32_t take_ticket(const SluiceWindow& window) {
   return atomicAdd(&reinterpret_cast<SluiceTickets*>(window.tables)->next, 1U);
 }
 
-// The words of a task, or of the last one where there are none so far. The load is written out
-// because nvcc 13.0 comes to no end with the loop of the kernel where it sees through it.
+// The words of a task, or of the last one where there is none. The load is written out because
+// nvcc 13.0 comes to no end with the loop of the kernel where it sees through it.
 __device__ SluiceTask load_task(const SluiceWindow& window, uint32_t ticket) {
   SluiceTask task;
   asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
@@ -73,9 +72,9 @@ __device__ SluiceTask load_task(const SluiceWindow& window, uint32_t ticket) {
 }
 
 __device__ NextTask next_task(const SluiceWindow& window, uint32_t ticket, const SluiceTask& task,
-                              uint32_t slot_before) {
-  return {ticket, ticket < window.task_count ? task.slot : no_slot, task.task,
-          task.slot == slot_before ? is_ready : is_of_other_slot};
+                              uint32_t staged_slot) {
+  const uint32_t slot = ticket < window.task_count ? task.slot : no_slot;
+  return {ticket, slot, task.task, slot ^ staged_slot};
 }
 
 __device__ void copy_words(void* to, const uint64_t* from, uint32_t count, uint32_t thread,
@@ -110,14 +109,9 @@ __device__ void stage(const SluiceWindow& window, uint32_t slot_number) {
              slot.staged_words, threadIdx.x - first, blockDim.x - first);
 }
 
-__device__ void await(const SluiceWindow& window, const SluiceSlot& slot, const Run& run,
-                      uint32_t ticket) {
-  const Waiter waiter(window, &control<BlockRun>(SLUICE_CONTROL_RUN).more, ticket);
-  const auto* waits = &control<const SluiceWait>(SLUICE_WAITS);
-  const uint32_t last_x = run.first_x + (run.last_block - run.first_block);
-  if (last_x < slot.simple_width) {
-    return waiter.await_simple(slot, waits, run, static_cast<int32_t>(last_x));
-  }
+// A slot's waits, where a task is not one that await_simple() serves. Called by the first warp.
+__device__ void await(const SluiceWindow& window, const Waiter& waiter, const SluiceSlot& slot,
+                      const Run& run) {
   constexpr uint32_t most = SLUICE_MOST_STAGED_WAITS;
 #pragma unroll 1
   for (uint32_t first = 0; first < slot.wait_count; first += most) {
@@ -127,7 +121,7 @@ __device__ void await(const SluiceWindow& window, const SluiceSlot& slot, const 
       __syncwarp();
       stage_waits(window, slot, first, count);
     }
-    waiter.await(slot, waits, count, run);
+    waiter.await(slot, &control<const SluiceWait>(SLUICE_WAITS), count, run);
   }
 }
 
@@ -196,7 +190,7 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
   Signals signals;
   if (leads) {
     control(SLUICE_CONTROL_HAS_BARRIER) = 0;
-    next = {0, no_slot, 0, is_not_asked_for};
+    next = {no_ticket, no_slot, 0, 1};  // No slot has the number no_slot ^ 1.
   }
   for (;;) {
     meet_worker();
@@ -207,43 +201,51 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
     // No lane waits for other workers while these may wait for that.
     if (threadIdx.x < lanes) __syncwarp();
     NextTask task = next;
-    if (task.state == is_not_asked_for) {
-      meet_worker();
-      if (leads) {
-        const uint32_t ticket = take_ticket(window);
-        next = next_task(window, ticket, load_task(window, ticket), task.slot);
+    if (task.change != 0) {
+      if (task.ticket == no_ticket) {
+        meet_worker();
+        if (leads) {
+          const uint32_t ticket = take_ticket(window);
+          next = next_task(window, ticket, load_task(window, ticket), task.slot ^ task.change);
+        }
+        meet_worker();
+        task = next;
       }
-      meet_worker();
-      task = next;
+      if (task.slot == no_slot) return;
+      if (task.change != 0) stage(window, task.slot);
     }
-    if (task.slot == no_slot) return;
-    if (task.state == is_of_other_slot) stage(window, task.slot);
-    // Not ahead where what is left is no more than what workers hold: who ends early takes it.
-    const bool asks_ahead = leads && window.task_count - task.ticket > gridDim.x;
-    uint32_t ticket_ahead;
-    SluiceTask task_ahead;
+    NextTask then;
     if (threadIdx.x < lanes) {
       const Run run = run_of(slot, task.task);
+      const uint32_t more = run.last_block - run.first_block;
+      // What the lane that leads does alone stands under one condition: the assembler sees then
+      // that one lane asks, and does not count those that do.
+      uint32_t ticket_ahead = no_ticket;
       if (leads) {
         control(SLUICE_CONTROL_TASK) = task.task;
         control<BlockRun>(SLUICE_CONTROL_RUN) = {static_cast<uint32_t>(run.first_x), run.y, run.z,
-                                                 run.last_block - run.first_block};
+                                                 more};
+        if (task.ticket < window.tickets_ahead) ticket_ahead = take_ticket(window);
       }
-      if (asks_ahead) ticket_ahead = take_ticket(window);
-      const bool waits = slot.wait_count != 0;
-      if (waits) await(window, slot, run, task.ticket);
-      if (asks_ahead) task_ahead = load_task(window, ticket_ahead);
-      if (waits) fence_gpu();
+      const Waiter waiter(window, &control<BlockRun>(SLUICE_CONTROL_RUN).more, task.ticket);
+      SluiceTask task_ahead;
+      if (run.first_x + more < slot.simple_width) {
+        waiter.await_simple(slot, &control<const SluiceWait>(SLUICE_WAITS), run,
+                            static_cast<int32_t>(run.first_x + more));
+        task_ahead = load_task(window, ticket_ahead);
+        fence_gpu();
+      } else {
+        await(window, waiter, slot, run);
+        task_ahead = load_task(window, ticket_ahead);
+        if (slot.wait_count != 0) fence_gpu();
+      }
+      then = next_task(window, ticket_ahead, task_ahead, task.slot);
     }
     meet_worker();
     const BlockRun run = control<BlockRun>(SLUICE_CONTROL_RUN);
     if (run.more == SLUICE_NONE) return;
     // All have read what stood there before.
-    if (asks_ahead) {
-      next = next_task(window, ticket_ahead, task_ahead, task.slot);
-    } else if (leads) {
-      next.state = is_not_asked_for;
-    }
+    if (leads) next = then;
     run_blocks(slot, run);
     if (leads) {
       stress(window.stress, 1);

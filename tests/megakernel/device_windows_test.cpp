@@ -271,6 +271,7 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
     const CUdeviceptr table_array = tables.reserve(made.bytes.size());
     made.place(table_array, flag_array, counter_array);
     ASSERT_EQ(cuMemcpyHtoD(table_array, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
+    set_workers(made.window, workers);
     void* parameters[] = {&made.window};
     ASSERT_EQ(cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,
                              static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
@@ -287,8 +288,15 @@ TEST_F(DeviceWindows, OneWorker) {
 TEST_F(DeviceWindows, TwoWorkers) {
   run_device_windows(megakernel, bodies, threads, 2, 400);
 }
+TEST_F(DeviceWindows, ThreeWorkers) {
+  run_device_windows(megakernel, bodies, threads, 3, 200);
+}
 TEST_F(DeviceWindows, SixteenWorkersOnFewerThreads) {
   run_device_windows(megakernel, bodies, threads, 16, 400);
+}
+// More than most windows have tasks.
+TEST_F(DeviceWindows, AsManyWorkersAsAGpuHasProcessors) {
+  run_device_windows(megakernel, bodies, threads, 132, 100);
 }
 
 }  // namespace

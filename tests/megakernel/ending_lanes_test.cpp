@@ -110,6 +110,7 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
     EXPECT_EQ(cuMemAlloc(&tables, made.bytes.size()), CUDA_SUCCESS);
     made.place(tables, signal_array, signal_array + signal_bytes / 2);
     EXPECT_EQ(cuMemcpyHtoD(tables, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
+    set_workers(made.window, workers);
     void* parameters[] = {&made.window};
     const std::vector<uint32_t> words = output_of([&] {
       EXPECT_EQ(

@@ -106,11 +106,11 @@ class Waiter {
       : window_(window), stops_(stops), ticket_(ticket) {}
 
   // Where each lane has a wait at most, and the task one row, the lanes of a wait share out the
-  // masters.
+  // masters. Lanes without a wait of their own look at the last one too: at the same places as
+  // others at the same time, which costs nothing.
   __device__ void await_simple(const SluiceSlot& slot, const SluiceWait* waits, const Run& run,
                                int32_t last_x) const {
-    const uint32_t i = threadIdx.x & slot.lanes.mask;
-    if (i >= slot.wait_count) return;
+    const uint32_t i = min(threadIdx.x & slot.lanes.mask, slot.wait_count - 1);
     await_row(waits[i], run.y, run.z, run.first_x, last_x, threadIdx.x >> slot.lanes.bits,
               slot.lanes.together);
   }
@@ -147,16 +147,19 @@ class Waiter {
     const SluiceNearWait& near_by = wait.how.near_by;
     const int32_t first = max(first_x + near_by.shift_first, near_by.master_first);
     const int32_t last = min(last_x + near_by.shift_last, near_by.master_last);
+    const uint32_t start = near_by.master_width * y + near_by.master_area * z;
+    const uint32_t last_task = divide(start + last, wait.per_task);
+    uint32_t i = divide(start + first, wait.per_task) + lane;
     // One branch for all of it.
     const bool waits = (first <= last) & (first_x <= near_by.x_last) & (last_x >= near_by.x_first) &
                        is_in(y, near_by.y_first, near_by.y_last) &
-                       is_in(z, near_by.z_first, near_by.z_last);
+                       is_in(z, near_by.z_first, near_by.z_last) & (i <= last_task);
     if (!waits) return;
-    const uint32_t start = near_by.master_width * y + near_by.master_area * z;
-    const uint32_t last_task = divide(start + last, wait.per_task);
 #pragma unroll 1
-    for (uint32_t i = divide(start + first, wait.per_task) + lane; i <= last_task; i += step)
+    do {
       await_signal(wait.signals + 8 * uint64_t{i}, wait.expected);
+      i += step;
+    } while (i <= last_task);
   }
 
   __device__ static bool is_in(uint32_t value, int32_t first, int32_t last) {
@@ -184,6 +187,7 @@ class Waiter {
   }
 
   __device__ void await_signal(uint64_t signal, uint64_t expected) const {
+    if (load_signal(signal) >= expected) return;
 #pragma unroll 1
     for (unsigned polls = 0; load_signal(signal) < expected; ++polls) {
       if (polls < polls_awake) continue;

@@ -181,7 +181,7 @@ class TableWriter {
         std::bit_width(std::clamp<size_t>(waits_.size(), 1, most_waits_at_once) - 1));
     slot.lanes.mask = (1U << slot.lanes.bits) - 1;
     slot.lanes.together = lanes >> slot.lanes.bits;
-    const bool is_simple = waits_.size() <= SLUICE_MOST_STAGED_WAITS &&
+    const bool is_simple = !waits_.empty() && waits_.size() <= SLUICE_MOST_STAGED_WAITS &&
                            std::all_of(waits_.begin(), waits_.end(), [](const Wait& one) {
                              return one.wait.per_task.factor != 0;
                            });
@@ -265,6 +265,10 @@ void DeviceTables::place(uint64_t tables, uint64_t flags, uint64_t counters) {
 void DeviceTables::set_bound(uint32_t most_polls, uint64_t report) {
   window.most_polls = most_polls;
   window.report = report;
+}
+
+void set_workers(SluiceWindow& window, uint32_t workers) {
+  window.tickets_ahead = window.task_count > workers ? window.task_count - workers : 0;
 }
 
 DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress,

@@ -61,4 +61,7 @@ struct DeviceTables {
 DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress = 0,
                                 std::span<const uint32_t> renumbered = {});
 
+// set_workers() puts in how many workers there will be; until then none asks for a ticket ahead.
+void set_workers(SluiceWindow& window, uint32_t workers);
+
 }  // namespace sluice::megakernel

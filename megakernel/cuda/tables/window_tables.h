@@ -46,8 +46,8 @@ typedef struct SLUICE_TOGETHER SluiceSlot {
   uint32_t blocks_per_task;
   uint32_t last_block;
   uint32_t wait_count;
-  uint32_t simple_width; /* the grid's, where its waits are near_by and no more than are looked at
-                            and staged at once; or else 0 */
+  uint32_t simple_width; /* the grid's, where it has waits, all near_by and no more than are looked
+                            at and staged at once; or else 0 */
   SluiceLanes lanes;
   uint32_t staged_words; /* of 8 bytes */
   SluiceReciprocal width;
@@ -92,7 +92,9 @@ typedef struct SluiceWindow {
   uint32_t task_count;
   uint32_t stress;     /* not 0: the seed of random delays, for tests */
   uint32_t most_polls; /* a lane that has looked so often gives up; 0: never */
-  uint32_t reserved;
+  /* Who runs one of these first tickets asks for the next one ahead. None where no more tickets are
+     left than there are workers: who ends early takes them. */
+  uint32_t tickets_ahead;
 } SluiceWindow;
 
 #endif

@@ -30,7 +30,7 @@ class Depths {
     std::vector<std::string> operands = split(here.operands);
     if (here.is("STS")) {
       for (const std::string& operand : operands)
-        shared_ = std::max(shared_, of(here, operand));
+        shared_ = std::max(shared_, of(operand, width(here)));
       return;
     }
     const bool has_result = !operands.empty() && !is_store(here);
@@ -42,8 +42,12 @@ class Depths {
     const std::string result = *first;
     operands.erase(operands.begin(), first + 1);
     last_ = here.is("LDS") ? shared_ : 0;
-    for (const std::string& operand : operands)
-      last_ = std::max(last_, of(here, operand));
+    // Of a product's operands the addend alone is wide.
+    const bool is_product = here.is("IMAD.WIDE") || here.is("IMAD.HI");
+    for (const std::string& operand : operands) {
+      const bool is_addend = &operand == &operands.back();
+      last_ = std::max(last_, of(operand, !is_product ? width(here) : is_addend ? 2 : 1));
+    }
     if (here.is("LDG") || here.is("LD") || here.is("ATOMG")) ++last_;
     const auto [name, number] = parts(result);
     for (unsigned i = 0; name != "" && i < width(here); ++i) {
@@ -76,12 +80,14 @@ class Depths {
   }
 
   // All registers that an operand names, each with those behind it that are read with it.
-  unsigned of(const Instruction& here, const std::string& operand) const {
+  unsigned of(const std::string& operand, unsigned width) const {
     static const std::regex shape(R"((U?R)(\d+)(\.64)?)");
     unsigned depth = 0;
     for (std::sregex_iterator it(operand.begin(), operand.end(), shape), none; it != none; ++it) {
       const auto number = static_cast<unsigned>(std::stoul((*it)[2]));
-      const unsigned count = (*it)[3].matched ? 2 : width(here);
+      // An address is one register where it does not say otherwise, however wide the access is.
+      const bool is_address = operand.find('[') != std::string::npos;
+      const unsigned count = (*it)[3].matched ? 2 : is_address ? 1 : width;
       for (unsigned i = 0; i < count; ++i) {
         const auto found = depths_.find((*it)[1].str() + std::to_string(number + i));
         if (found != depths_.end()) depth = std::max(depth, found->second);
