@@ -55,8 +55,15 @@ class WindowBackend {
   // outstanding; what was handed out for it is good no more.
   virtual void context_ends(void* context) = 0;
 
-  // For how many workers windows should be cut.
-  virtual uint32_t workers() const = 0;
+  // Capacity is for whom a window is cut: how many workers the device holds at once, and the bytes
+  // of the cache that they share, 0 where that is not known.
+  struct Capacity {
+    uint32_t workers = 1;
+    uint64_t cache_bytes = 0;
+  };
+  // capacity() asks the device, in the context of the calling thread, for a window whose code is
+  // there and which is not planned yet.
+  virtual Capacity capacity(const Window& window) = 0;
 };
 
 }  // namespace sluice::megakernel

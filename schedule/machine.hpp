@@ -12,12 +12,17 @@ constexpr uint64_t host_task_threads = 16384;
 // A worker of a GPU runs the threads of a block at once: only blocks smaller than this share a
 // ticket.
 constexpr uint64_t device_task_threads = 512;
+// Nanoseconds. Ticket, waits and flag of a task take a GPU's worker a few microseconds of memory's
+// latency, and its tasks should be some times as long.
+constexpr uint64_t device_task_nanoseconds = 20'000;
 
 // Machine is what a planner knows of the executor.
 struct Machine {
   uint64_t cache_bytes = 0;  // what the sweeps of a time tile may have between them; 0: no tiles
   uint32_t workers = 1;
   uint64_t task_threads = host_task_threads;
+  // Not 0: a task of measured blocks takes so long at least, where there are blocks enough.
+  uint64_t least_nanoseconds = 0;
   // Of all workers together, each its own; windows of fewer are shared out by worker.
   uint64_t own_cache_bytes = 0;
   // Whether workers have queues of their own, so that tiles may have parts, and measure blocks:

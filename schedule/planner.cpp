@@ -60,6 +60,9 @@ uint64_t wanted_blocks(const Launch& launch, const Machine& machine) {
   const uint64_t usual =
       divide_up(machine.task_threads, std::max<uint64_t>(1, launch.block.count()));
   const uint64_t block = launch.block_nanoseconds;
+  if (block != 0 && machine.least_nanoseconds != 0) {
+    return std::bit_ceil(divide_up(machine.least_nanoseconds, block));
+  }
   if (block != 0 && usual * block > longest_task) {
     const uint64_t many = divide_up(launch.grid.count(), machine.workers * many_tasks);
     return std::clamp(many, std::min(std::bit_ceil(divide_up(good_task, block)), usual), usual);
@@ -107,6 +110,12 @@ Plan Planner::cut(std::span<const Launch> launches) {
   }
   plan.task_edges = edges_.holder();
   return plan;
+}
+
+void Planner::fit(uint32_t workers, uint64_t cache_bytes) {
+  const std::lock_guard lock(mutex_);
+  machine_.workers = workers;
+  machine_.cache_bytes = tile_cache_bytes(cache_bytes, 0);
 }
 
 Plan Planner::plan(std::span<const Launch> launches) {

@@ -22,6 +22,10 @@ class Planner {
   // std::bad_alloc.
   Plan plan(std::span<const Launch> launches);
 
+  // fit() says for how many workers the windows to come are planned, and how large the cache is
+  // that they share (0: unknown): of a device, that is known only once it has a context and code.
+  void fit(uint32_t workers, uint64_t cache_bytes);
+
  private:
   Plan cut(std::span<const Launch> launches);
 
@@ -32,8 +36,9 @@ class Planner {
 
 // blocks_per_task() is how many neighbouring blocks of a launch make a task that is worth its
 // ticket and still lets workers end together: machine.task_threads threads, unless blocks were
-// measured and such a task takes less than 2 or more than 24 microseconds: then about 8, but no
-// more tasks than workers need to end together. Fewer blocks where a worker would get no task, or
+// measured: then for machine.least_nanoseconds, or where there is no such bound and the task takes
+// less than 2 or more than 24 microseconds, for about 8, but no more tasks than workers need to end
+// together. Fewer blocks where a worker would get no task, or
 // only one while blocks are still to be measured; whole rows of blocks, or whole parts of a row.
 uint32_t blocks_per_task(const Launch& launch, const Machine& machine);
 

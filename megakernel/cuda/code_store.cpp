@@ -109,6 +109,13 @@ std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<u
   return set.loaded != nullptr ? set.loaded : loaded_;
 }
 
+std::shared_ptr<const CodeStore::Loaded> CodeStore::known_code(
+    const std::vector<uint32_t>& numbers) {
+  const std::lock_guard lock(mutex_);
+  const auto set = sets_.find(numbers);
+  return set == sets_.end() || set->second.loaded == nullptr ? loaded_ : set->second.loaded;
+}
+
 void CodeStore::forget() {
   // Unloaded when this returns, after the lock: the driver may wait for the device.
   std::shared_ptr<const Loaded> loaded;

@@ -61,6 +61,8 @@ class CodeStore {
   // ascending order. At the `windows_to_recur`-th window a set recurs.
   std::shared_ptr<const Loaded> code_for(const std::vector<uint32_t>& numbers);
   static constexpr uint32_t windows_to_recur = 16;
+  // known_code() is the module that code_for() would give now, if this is no window yet.
+  std::shared_ptr<const Loaded> known_code(const std::vector<uint32_t>& numbers);
 
  private:
   struct Entry {

@@ -11,20 +11,13 @@
 namespace sluice::megakernel {
 namespace {
 
-// The runtime asks before the program has made a context: that will be the first device's most
-// often.
+// Of the device of the calling thread's context; 0 where the driver does not say.
 int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   CUdevice device = 0;
   int value = 0;
-  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) device = 0;
-  driver.cuDeviceGetAttribute(&value, attribute, device);
-  return value;
+  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
+  return driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
 }
-
-// What a worker takes of a processor while there is no code yet: blocks of programs have this many
-// threads most often, and a body with the scheduler this many registers.
-constexpr int usual_threads = 256;
-constexpr int usual_registers = 64;
 
 std::vector<uint32_t> bodies_of(const Window& window) {
   std::vector<uint32_t> bodies;
@@ -137,16 +130,14 @@ void DeviceExecutor::context_ends(void* context) {
   context_ = nullptr;
 }
 
-uint32_t DeviceExecutor::workers() const {
-  if (config_.workers != 0) return config_.workers;
-  const int by_threads =
-      attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / usual_threads;
-  const int by_registers =
-      attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
-      (usual_registers * usual_threads);
-  const int on_each = std::max(1, std::min(by_threads, by_registers));
-  const int processors = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  return static_cast<uint32_t>(on_each * std::max(1, processors));
+WindowBackend::Capacity DeviceExecutor::capacity(const Window& window) {
+  uint64_t pool_bytes = 0;
+  for (const LaunchCode& code : window.code) {
+    pool_bytes = std::max(pool_bytes, code.device->pool_bytes(code.launch->dynamic_shared_bytes));
+  }
+  const int cache = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  return {.workers = resident_workers(*store_.known_code(bodies_of(window)), pool_bytes),
+          .cache_bytes = static_cast<uint64_t>(std::max(0, cache))};
 }
 
 std::unique_ptr<WindowLane> DeviceExecutor::take_lane() {
@@ -157,7 +148,8 @@ std::unique_ptr<WindowLane> DeviceExecutor::take_lane() {
   return lane;
 }
 
-uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) {
+uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code,
+                                          uint64_t pool_bytes) const {
   if (config_.workers != 0) return config_.workers;
   int blocks = 0;
   driver_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code.function,

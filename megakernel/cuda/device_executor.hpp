@@ -39,7 +39,7 @@ class DeviceExecutor final : public WindowBackend {
   int submit(void* stream, std::shared_ptr<const Window> window,
              std::function<void(int)> done) override;
   void context_ends(void* context) override;
-  uint32_t workers() const override;
+  Capacity capacity(const Window& window) override;
 
  private:
   struct Running {
@@ -58,7 +58,7 @@ class DeviceExecutor final : public WindowBackend {
   std::unique_ptr<WindowLane> take_lane();
   void free_all_lanes(bool is_context_there);
   CUresult launch(const Running& running);
-  uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes);
+  uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
   void keep_following(Running running);
   void follow();
   CUresult wait_for(const Running& running);

@@ -2,7 +2,7 @@
 
 namespace sluice::runtime {
 
-void PlannedWindow::plan(schedule::Planner& planner) {
+void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* backend) {
   launches.reserve(held.size());
   tables.code.reserve(held.size());
   std::vector<schedule::Launch> asked;
@@ -30,6 +30,10 @@ void PlannedWindow::plan(schedule::Planner& planner) {
   tables.milestones.reserve(held.events().size());
   for (HeldEvent& event : held.events()) {
     tables.milestones.push_back({event.launches, [&event] { event.promise = nullptr; }});
+  }
+  if (backend != nullptr) {
+    const megakernel::WindowBackend::Capacity capacity = backend->capacity(tables);
+    planner.fit(capacity.workers, capacity.cache_bytes);
   }
   tables.plan = planner.plan(asked);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "megakernel/window.hpp"
+#include "megakernel/window_backend.hpp"
 #include "runtime/window.hpp"
 #include "schedule/planner.hpp"
 
@@ -15,9 +16,9 @@ struct PlannedWindow {
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
 
-  // plan() fills the tables, by what blocks cost as far as that is known by now. Throws
-  // std::bad_alloc; such a window cannot be planned again.
-  void plan(schedule::Planner& planner);
+  // plan() fills the tables, by what blocks cost as far as that is known by now, for `backend`
+  // where that is not null. Throws std::bad_alloc; such a window cannot be planned again.
+  void plan(schedule::Planner& planner, megakernel::WindowBackend* backend = nullptr);
 };
 
 }  // namespace sluice::runtime

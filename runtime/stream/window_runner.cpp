@@ -11,17 +11,19 @@ namespace {
 
 schedule::Machine machine_of(const megakernel::WindowBackend* backend, uint32_t host_workers,
                              uint32_t stress) {
+  // Whom a backend's windows are for, it says window by window.
+  if (backend != nullptr) {
+    return {.task_threads = schedule::device_task_threads,
+            .least_nanoseconds = schedule::device_task_nanoseconds,
+            .stress = stress};
+  }
   const schedule::CacheSizes caches = schedule::read_cache_sizes();
-  const uint64_t own_caches = backend == nullptr ? caches.own * host_workers : 0;
-  schedule::Machine machine{.cache_bytes = schedule::tile_cache_bytes(caches.last, own_caches),
-                            .workers = host_workers,
-                            .own_cache_bytes = own_caches,
-                            .on_host = backend == nullptr,
-                            .stress = stress};
-  if (backend == nullptr) return machine;
-  machine.workers = backend->workers();
-  machine.task_threads = schedule::device_task_threads;
-  return machine;
+  const uint64_t own_caches = caches.own * host_workers;
+  return {.cache_bytes = schedule::tile_cache_bytes(caches.last, own_caches),
+          .workers = host_workers,
+          .own_cache_bytes = own_caches,
+          .on_host = true,
+          .stress = stress};
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
       run(*window, ended);
     });
   }
-  window->plan(planner_);
+  window->plan(planner_, backend_);
   const WithoutWaiting scope(device_);
   return backend_->submit(stream, {window, &window->tables},
                           [this, window, ended = std::move(ended)](int error) {

@@ -59,6 +59,20 @@ TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
   EXPECT_EQ(blocks({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 512U);
 }
 
+// A GPU's: 65536 blocks of 3 microseconds each, which were two of them a ticket before they were
+// measured.
+TEST(BlocksPerTask, IsWorthTheTimeThatADeviceAsksForWhereBlocksAllow) {
+  const Machine gpu{.workers = 1056,
+                    .task_threads = device_task_threads,
+                    .least_nanoseconds = device_task_nanoseconds};
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, gpu), 2U);
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, gpu, 3'000), 8U);
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, gpu, 25'000), 1U);
+  EXPECT_EQ(blocks({128, 512, 1}, {32, 8, 1}, gpu, 1),
+            43U);  // a third of a row, as many tasks as workers
+  EXPECT_EQ(blocks({64, 1, 1}, {32, 8, 1}, gpu, 1), 1U);
+}
+
 TEST(BlocksPerTask, IsShortWhereBlocksAreStillToBeMeasured) {
   Machine machine = for_workers(2);
   machine.on_host = true;
@@ -171,6 +185,20 @@ TEST(Plan, GivesEachWorkerItsPartOfTheBlocksWhereAllFitsTheirCaches) {
 TEST(Plan, LetsWorkersShareOneQueueWhereTheBuffersDoNotFit) {
   const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
   EXPECT_TRUE(Planner(small_caches).plan(chain(1001, table).launches).queue_ends.empty());
+}
+
+// A device's workers and cache are known when its first window comes.
+TEST(Plan, FitsWhatADeviceSaysOfItself) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  const Launches window = chain(1'000'000, table);
+  Planner planner({.task_threads = 512});
+  planner.fit(64, 32'000'000);
+  const Plan wide = planner.plan(window.launches);
+  expect_valid(wide);
+  EXPECT_EQ(wide.tiles.size(), 1U);
+  EXPECT_EQ(wide.launches[0].blocks_per_task, 2U);
+  planner.fit(64, 400'000);
+  EXPECT_GT(planner.plan(window.launches).tiles.size(), 1U);
 }
 
 TEST(Plan, OrdersAtRandomUnderStressAndEachTimeOtherwise) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/module_loader.hpp"
+#include "megakernel/cuda/worker_memory.h"
 #include "megakernel/device/recording_driver.hpp"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
@@ -183,22 +184,27 @@ TEST_F(DeviceExecutorTest, CopiesTablesFromPinnedMemory) {
   EXPECT_EQ(recording_.copies_of_pageable_memory, 0U);
 }
 
-// The runtime plans before there is a context: on an H100 for 132 processors with four workers
-// each.
-TEST_F(DeviceExecutorTest, CountsWorkersBeforeThereIsAContext) {
-  recording_.driver.cuCtxGetCurrent = [](CUcontext* context) {
-    *context = nullptr;
-    return CUDA_SUCCESS;
-  };
-  recording_.driver.cuCtxGetDevice = [](CUdevice*) { return CUDA_ERROR_INVALID_CONTEXT; };
+// A window is planned for what the device holds of the code that runs it, and for the device's own
+// cache: on an H100, where six workers fit a processor, for 792 and 50 MiB.
+TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
+  recording_.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor =
+      [](int* blocks, CUfunction, int threads, size_t pool_bytes) {
+        EXPECT_EQ(threads, 32);
+        EXPECT_GE(pool_bytes, size_t{SLUICE_PARAMETERS} + 8);
+        *blocks = 6;
+        return CUDA_SUCCESS;
+      };
+  DeviceExecutor executor(recording_.driver, {.wait_for_code = true});
+  const auto planned = window(executor);
   recording_.driver.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
-    *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT               ? 132
-             : attribute == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR   ? 2048
-             : attribute == CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR ? 65536
-                                                                                 : 0;
+    *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? 132
+             : attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE      ? 50 << 20
+                                                                   : 0;
     return CUDA_SUCCESS;
   };
-  EXPECT_EQ(DeviceExecutor(recording_.driver, {}).workers(), 4U * 132U);
+  const WindowBackend::Capacity capacity = executor.capacity(*planned);
+  EXPECT_EQ(capacity.workers, 6U * 132U);
+  EXPECT_EQ(capacity.cache_bytes, uint64_t{50} << 20U);
 }
 
 // One worker that comes to a task before what it waits for would wait for ever.

@@ -46,7 +46,11 @@ class FakeBackend final : public megakernel::WindowBackend {
 
   void context_ends(void* /*context*/) override { ++contexts_ended; }
 
-  uint32_t workers() const override { return 4; }
+  Capacity capacity(const megakernel::Window& window) override {
+    EXPECT_TRUE(window.plan.tasks.empty());
+    launches_asked_for += window.code.size();
+    return {4, 1U << 20U};
+  }
 
   bool ready = false;
   int submit_error = 0;
@@ -54,6 +58,7 @@ class FakeBackend final : public megakernel::WindowBackend {
   int questions = 0;
   int bodies = 0;
   int contexts_ended = 0;
+  size_t launches_asked_for = 0;
 
  private:
   FakeDevice& device_;
@@ -100,7 +105,8 @@ TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
   synchronise();
   EXPECT_THAT(device.events(), ElementsAre("launch step", "launch step", "window 0", "window 0"));
   EXPECT_EQ(backend.bodies, 1);
-  EXPECT_EQ(backend.questions, 3);  // and none once there is code
+  EXPECT_EQ(backend.launches_asked_for, 2U);  // those that are held
+  EXPECT_EQ(backend.questions, 3);            // and none once there is code
   run_plainly(4);
   EXPECT_EQ(program, expected);
   // All the dependences are found, whether a launch passes through or not.
