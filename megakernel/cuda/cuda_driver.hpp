@@ -24,6 +24,7 @@ namespace sluice::megakernel {
   X(cuMemHostGetDevicePointer_v2)                \
   X(cuMemFreeHost)                               \
   X(cuMemcpyHtoDAsync_v2)                        \
+  X(cuMemcpyDtoHAsync_v2)                        \
   X(cuMemsetD8Async)                             \
   X(cuLaunchKernel)                              \
   X(cuEventCreate)                               \

@@ -159,7 +159,7 @@ uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code,
 }
 
 // Brings the window to the device and launches it.
-CUresult DeviceExecutor::launch(const Running& running) {
+CUresult DeviceExecutor::launch(Running& running) {
   const Window& window = *running.window;
   const CodeStore::Loaded& code = *running.code;
   ++windows_;
@@ -174,9 +174,13 @@ CUresult DeviceExecutor::launch(const Running& running) {
   const uint32_t workers = std::min(resident_workers(code, loaded.pool_bytes), tasks);
   set_workers(loaded.window, workers);
   void* parameters[] = {&loaded.window};
-  return driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,
-                                static_cast<unsigned>(loaded.pool_bytes), running.stream,
-                                parameters, nullptr);
+  const CUresult launched = driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,
+                                                   static_cast<unsigned>(loaded.pool_bytes),
+                                                   running.stream, parameters, nullptr);
+  if (launched == CUDA_SUCCESS) {
+    running.has_times = running.lane->fetch_times(loaded, running.stream) == CUDA_SUCCESS;
+  }
+  return launched;
 }
 
 int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
@@ -237,6 +241,7 @@ void DeviceExecutor::follow() {
     running_.pop_front();
     lock.unlock();
     const CUresult result = wait_for(ended);
+    if (result == CUDA_SUCCESS && ended.has_times) ended.lane->note_times(*ended.window);
     lock.lock();
     (result == CUDA_SUCCESS ? free_lanes_ : lost_lanes_).push_back(std::move(ended.lane));
     lock.unlock();

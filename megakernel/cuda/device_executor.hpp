@@ -47,6 +47,7 @@ class DeviceExecutor final : public WindowBackend {
     CUcontext context = nullptr;
     CUstream stream = nullptr;
     bool has_event = false;
+    bool has_times = false;  // will have, once it has ended
     std::shared_ptr<const CodeStore::Loaded> code;
     std::shared_ptr<const Window> window;
     std::function<void(int)> done;
@@ -57,7 +58,7 @@ class DeviceExecutor final : public WindowBackend {
   CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
   std::unique_ptr<WindowLane> take_lane();
   void free_all_lanes(bool is_context_there);
-  CUresult launch(const Running& running);
+  CUresult launch(Running& running);
   uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
   void keep_following(Running running);
   void follow();

@@ -17,7 +17,7 @@ namespace {
 // A task as a worker remembers it until it runs it.
 struct __align__(16) NextTask {
   uint32_t ticket;  // no_ticket: it has not asked for one
-  uint32_t slot;    // no_slot: there is no task, or none is known
+  uint32_t slot;    // as SluiceTask has it; no_slot: there is no task, or none is known
   uint32_t task;    // its number in the slot
   uint32_t change;  // slot ^ the one that is staged: where it is not 0, there is something to do
 };
@@ -61,20 +61,18 @@ __device__ uint32_t take_ticket(const SluiceWindow& window) {
   return atomicAdd(&reinterpret_cast<SluiceTickets*>(window.tables)->next, 1U);
 }
 
-// The words of a task, or of the last one where there is none. The load is written out because
-// nvcc 13.0 comes to no end with the loop of the kernel where it sees through it.
+// The words of a task, or of what stands behind the last one. The load is written out because nvcc
+// 13.0 comes to no end with the loop of the kernel where it sees through it.
 __device__ SluiceTask load_task(const SluiceWindow& window, uint32_t ticket) {
   SluiceTask task;
   asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
                : "=r"(task.slot), "=r"(task.task)
-               : "l"(window.tasks + sizeof task * min(ticket, window.task_count - 1)));
+               : "l"(window.tasks + sizeof task * min(ticket, window.task_count)));
   return task;
 }
 
-__device__ NextTask next_task(const SluiceWindow& window, uint32_t ticket, const SluiceTask& task,
-                              uint32_t staged_slot) {
-  const uint32_t slot = ticket < window.task_count ? task.slot : no_slot;
-  return {ticket, slot, task.task, slot ^ staged_slot};
+__device__ NextTask next_task(uint32_t ticket, const SluiceTask& task, uint32_t staged_slot) {
+  return {ticket, task.slot, task.task, task.slot ^ staged_slot};
 }
 
 __device__ void copy_words(void* to, const uint64_t* from, uint32_t count, uint32_t thread,
@@ -142,6 +140,22 @@ __device__ void run_blocks(const SluiceSlot& slot, BlockRun run) {
   }
 }
 
+__device__ uint64_t now() {
+  uint64_t nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
+  return nanoseconds;
+}
+
+// Adds up what the task took that has just ended, of the slot that is still staged.
+__device__ void note_time(const SluiceWindow& window, uint32_t slot, uint64_t began) {
+  auto* time = table_at<SluiceTime>(window, window.times) + slot;
+  const uint64_t took = now() - began;
+  const uint64_t blocks = uint64_t{control<BlockRun>(SLUICE_CONTROL_RUN).more} + 1;
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(&time->nanoseconds), "l"(took));
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(&time->blocks), "l"(blocks));
+  control<uint64_t>(SLUICE_CONTROL_BEGAN) = 0;
+}
+
 // Signals is what one thread releases when all have done the task.
 struct Signals {
   uint64_t* flag = nullptr;
@@ -190,29 +204,39 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
   Signals signals;
   if (leads) {
     control(SLUICE_CONTROL_HAS_BARRIER) = 0;
+    control<uint64_t>(SLUICE_CONTROL_BEGAN) = 0;
     next = {no_ticket, no_slot, 0, 1};  // No slot has the number no_slot ^ 1.
   }
   for (;;) {
     meet_worker();
     if (leads && signals.flag != nullptr) {
+      const uint64_t began = control<uint64_t>(SLUICE_CONTROL_BEGAN);
+      if (began != 0) note_time(window, next.slot ^ next.change, began);
       release(signals, window.epoch);
       stress(window.stress, 2);
     }
     // No lane waits for other workers while these may wait for that.
     if (threadIdx.x < lanes) __syncwarp();
     NextTask task = next;
+    // 0 where there is nothing to do; that it is is hidden, or a register would be made 0 for it.
+    uint32_t measured = task.change;
+    asm volatile("" : "+r"(measured));
     if (task.change != 0) {
       if (task.ticket == no_ticket) {
         meet_worker();
         if (leads) {
           const uint32_t ticket = take_ticket(window);
-          next = next_task(window, ticket, load_task(window, ticket), task.slot ^ task.change);
+          next = next_task(ticket, load_task(window, ticket), task.slot ^ task.change);
         }
         meet_worker();
         task = next;
       }
       if (task.slot == no_slot) return;
-      if (task.change != 0) stage(window, task.slot);
+      // Tasks that are measured come here too: it costs the others nothing on their way.
+      const uint32_t staged_slot = task.slot ^ task.change;
+      measured = leads ? task.slot & SLUICE_MEASURED : 0;
+      task.slot &= ~SLUICE_MEASURED;
+      if (task.slot != staged_slot) stage(window, task.slot);
     }
     NextTask then;
     if (threadIdx.x < lanes) {
@@ -239,13 +263,14 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
         task_ahead = load_task(window, ticket_ahead);
         if (slot.wait_count != 0) fence_gpu();
       }
-      then = next_task(window, ticket_ahead, task_ahead, task.slot);
+      then = next_task(ticket_ahead, task_ahead, task.slot);
     }
     meet_worker();
     const BlockRun run = control<BlockRun>(SLUICE_CONTROL_RUN);
     if (run.more == SLUICE_NONE) return;
     // All have read what stood there before.
     if (leads) next = then;
+    if (measured != 0) control<uint64_t>(SLUICE_CONTROL_BEGAN) = now();
     run_blocks(slot, run);
     if (leads) {
       stress(window.stress, 1);

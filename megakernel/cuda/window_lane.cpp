@@ -1,7 +1,9 @@
 #include "megakernel/cuda/window_lane.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +12,9 @@
 
 namespace sluice::megakernel {
 namespace {
+
+// Nanoseconds. A GPU's clock may go on by a microsecond at once: shorter sums say nothing.
+constexpr uint64_t least_measured = 32'000;
 
 size_t grown(size_t bytes) {
   constexpr size_t least = 4096;
@@ -49,12 +54,12 @@ CUresult WindowLane::reserve_signals(DeviceMemory& memory, uint32_t count, CUstr
   return result;
 }
 
-CUresult WindowLane::reserve_pinned(size_t bytes) {
-  if (bytes <= staging_.bytes) return CUDA_SUCCESS;
-  if (staging_.host != nullptr) driver_.cuMemFreeHost(std::exchange(staging_.host, nullptr));
-  staging_.bytes = 0;
-  const CUresult result = driver_.cuMemHostAlloc(&staging_.host, grown(bytes), 0);
-  if (result == CUDA_SUCCESS) staging_.bytes = grown(bytes);
+CUresult WindowLane::reserve_pinned(PinnedMemory& memory, size_t bytes) const {
+  if (bytes <= memory.bytes) return CUDA_SUCCESS;
+  if (memory.host != nullptr) driver_.cuMemFreeHost(std::exchange(memory.host, nullptr));
+  memory.bytes = 0;
+  const CUresult result = driver_.cuMemHostAlloc(&memory.host, grown(bytes), 0);
+  if (result == CUDA_SUCCESS) memory.bytes = grown(bytes);
   return result;
 }
 
@@ -62,7 +67,7 @@ CUresult WindowLane::copy(DeviceTables& tables, CUstream stream) {
   const size_t bytes = tables.bytes.size();
   bool fresh = false;
   CUresult result = reserve(tables_, bytes, fresh);
-  if (result == CUDA_SUCCESS) result = reserve_pinned(bytes);
+  if (result == CUDA_SUCCESS) result = reserve_pinned(staging_, bytes);
   if (result != CUDA_SUCCESS) return result;
   tables.place(tables_.address, flags_.address, counters_.address);
   std::memcpy(staging_.host, tables.bytes.data(), bytes);
@@ -93,8 +98,33 @@ CUresult WindowLane::load(const Window& window, const Options& options, CUstream
   }
   tables.set_bound(options.most_polls, report);
   result = copy(tables, stream);
-  loaded = {.window = tables.window, .pool_bytes = tables.pool_bytes};
+  loaded = {.window = tables.window,
+            .pool_bytes = tables.pool_bytes,
+            .launches = window.plan.launches.size()};
   return result;
+}
+
+CUresult WindowLane::fetch_times(const Loaded& loaded, CUstream stream) {
+  const size_t bytes = loaded.launches * sizeof(SluiceTime);
+  const CUresult result = reserve_pinned(times_, bytes);
+  if (result != CUDA_SUCCESS) return result;
+  return driver_.cuMemcpyDtoHAsync_v2(times_.host, loaded.window.tables + loaded.window.times,
+                                      bytes, stream);
+}
+
+void WindowLane::note_times(const Window& window) const {
+  std::map<schedule::BlockCost*, SluiceTime> sums;
+  const auto* times = static_cast<const SluiceTime*>(times_.host);
+  for (size_t i = 0; i < window.code.size(); ++i) {
+    SluiceTime& sum = sums[window.code[i].cost];
+    sum.nanoseconds += times[i].nanoseconds;
+    sum.blocks += times[i].blocks;
+  }
+  for (const auto& [cost, sum] : sums) {
+    if (cost == nullptr || sum.blocks == 0 || sum.nanoseconds < least_measured) continue;
+    const uint64_t blocks = std::min<uint64_t>(sum.blocks, UINT32_MAX);
+    cost->note(std::chrono::nanoseconds(sum.nanoseconds), static_cast<uint32_t>(blocks));
+  }
 }
 
 void WindowLane::forget_signals() {
@@ -115,7 +145,7 @@ void WindowLane::free() {
   for (DeviceMemory* memory : {&tables_, &flags_, &counters_}) {
     if (memory->address != 0) driver_.cuMemFree_v2(std::exchange(memory->address, 0));
   }
-  for (PinnedMemory* memory : {&staging_, &report_}) {
+  for (PinnedMemory* memory : {&staging_, &report_, &times_}) {
     if (memory->host != nullptr) driver_.cuMemFreeHost(std::exchange(memory->host, nullptr));
   }
   if (ended_ != nullptr) driver_.cuEventDestroy_v2(std::exchange(ended_, nullptr));

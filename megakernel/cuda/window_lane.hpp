@@ -25,6 +25,7 @@ class WindowLane {
   struct Loaded {
     SluiceWindow window = {};  // the kernel's parameter
     uint64_t pool_bytes = 0;
+    size_t launches = 0;
   };
   struct Options {
     uint32_t stress = 0;
@@ -34,6 +35,12 @@ class WindowLane {
   // load() queues in `stream` what brings the window's tables to the device. The window that used
   // the lane before has ended. After an error, or a window that did, call forget_signals().
   CUresult load(const Window& window, const Options& options, CUstream stream, Loaded& loaded);
+
+  // fetch_times() queues, behind the window's launch, what brings back how long its measured tasks
+  // took.
+  CUresult fetch_times(const Loaded& loaded, CUstream stream);
+  // note_times() tells it to the costs of the window's launches. The window has ended.
+  void note_times(const Window& window) const;
 
   // forget_signals() says that nobody knows what flags and counters hold: the next load() clears
   // them.
@@ -64,7 +71,7 @@ class WindowLane {
   CUresult make_event_and_report();
   CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
   CUresult reserve_signals(DeviceMemory& memory, uint32_t count, CUstream stream, bool& cleared);
-  CUresult reserve_pinned(size_t bytes);
+  CUresult reserve_pinned(PinnedMemory& memory, size_t bytes) const;
   CUresult copy(DeviceTables& tables, CUstream stream);
 
   const CudaDriver& driver_;
@@ -75,6 +82,7 @@ class WindowLane {
   DeviceMemory counters_;
   PinnedMemory staging_;
   PinnedMemory report_;  // a SluiceReport
+  PinnedMemory times_;   // a SluiceTime of each slot
   CUevent ended_ = nullptr;
 };
 

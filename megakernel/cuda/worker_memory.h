@@ -20,6 +20,7 @@ enum {
   SLUICE_CONTROL_TASK = 160,          /* u32: the number of the task in its slot */
   SLUICE_CONTROL_HAS_BARRIER = 164,   /* u32: not 0 where this has been made: */
   SLUICE_CONTROL_BARRIER = 168,       /* mbarrier of bodies whose threads may end before one */
+  SLUICE_CONTROL_BEGAN = 176,         /* u64: when a task began that is measured; or else 0 */
   SLUICE_WAITS = 192,                 /* SluiceWait[SLUICE_MOST_STAGED_WAITS] */
   /* A stencil in space has 9 at most, or 5 for each of the two launches before. */
   SLUICE_MOST_STAGED_WAITS = 10,

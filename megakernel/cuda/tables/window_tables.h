@@ -20,9 +20,16 @@ typedef struct SLUICE_TOGETHER SluiceReciprocal {
 
 /* SluiceTask is a run of neighbouring blocks of one slot; its place in the list is its ticket. */
 typedef struct SluiceTask {
-  uint32_t slot;
+  uint32_t slot; /* with SLUICE_MEASURED where the worker notes how long it takes */
   uint32_t task; /* its blocks begin at task * blocks_per_task */
 } SluiceTask;
+#define SLUICE_MEASURED 0x80000000u
+
+/* SluiceTime is what a slot's measured tasks took, without their waits. */
+typedef struct SluiceTime {
+  uint64_t nanoseconds;
+  uint64_t blocks;
+} SluiceTime;
 
 /* SluiceLanes says how the lanes of the warp that waits share out a slot's waits. */
 typedef struct SluiceLanes {
@@ -85,7 +92,8 @@ typedef struct SluiceWindow {
   uint64_t flags;
   uint64_t counters;
   uint64_t slots;  /* offset of SluiceSlot[] */
-  uint64_t tasks;  /* offset of SluiceTask[] */
+  uint64_t tasks;  /* offset of SluiceTask[], and of one behind the last, of slot SLUICE_NONE */
+  uint64_t times;  /* offset of SluiceTime[], a slot each, zeros */
   uint64_t report; /* address */
   uint64_t counter_bytes;
   uint64_t epoch;

@@ -28,7 +28,11 @@ constexpr const char* counting_kernel =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n.reg .pred %p<2>;\n"
     ".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n"
-    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
+    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n"
+    // Each block of this one takes 20 microseconds at least.
+    ".visible .entry waiting(.param .u64 out)\n{\n.reg .b64 %rd<4>;\n.reg .pred %p<2>;\n"
+    "mov.u64 %rd1, %globaltimer;\nagain:\nmov.u64 %rd2, %globaltimer;\n"
+    "sub.u64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd3, 20000;\n@%p1 bra again;\nret;\n}\n";
 
 class DeviceExecutorTest : public ::testing::Test {
  protected:
@@ -46,7 +50,7 @@ class DeviceExecutorTest : public ::testing::Test {
   void TearDown() override { cuMemFree_v2(word_); }
 
   WindowBackend::Answer find(DeviceExecutor& executor) {
-    WindowBackend::Kernel kernel{.module = &module_, .name = "k", .block = {32, 1, 1}};
+    WindowBackend::Kernel kernel{.module = &module_, .name = kernel_, .block = {32, 1, 1}};
     WindowBackend::Answer answer = executor.find_code(kernel, body_);
     return answer.pending ? executor.find_code(kernel, body_) : answer;
   }
@@ -86,6 +90,7 @@ class DeviceExecutorTest : public ::testing::Test {
 
   testing::RecordingDriver recording_;
   ptx::Module module_;
+  const char* kernel_ = "k";
   CUdeviceptr word_ = 0;
   SluiceBlockLaunch launch_{&word_, {blocks, 1, 1}, 0};
   uint32_t body_ = WindowBackend::no_body;
@@ -205,6 +210,18 @@ TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
   const WindowBackend::Capacity capacity = executor.capacity(*planned);
   EXPECT_EQ(capacity.workers, 6U * 132U);
   EXPECT_EQ(capacity.cache_bytes, uint64_t{50} << 20U);
+}
+
+// One of 64 tasks is measured by the device's clock, the first of a window always.
+TEST_F(DeviceExecutorTest, MeasuresWhatBlocksCost) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  schedule::BlockCost cost;
+  kernel_ = "waiting";
+  const auto measured = window(executor);
+  for (LaunchCode& launch : measured->code)
+    launch.cost = &cost;
+  EXPECT_EQ(run(executor, measured), CUDA_SUCCESS);
+  EXPECT_GE(cost.nanoseconds(), 20'000U);
 }
 
 // One worker that comes to a task before what it waits for would wait for ever.
