@@ -22,7 +22,8 @@ std::optional<Strides> strides_of(const Boxes& boxes, const Dim3& grid, Budget& 
       BlockStrides part;
       bool touches = true;
       for (const BoxLevel& level : piece.levels) {
-        const Interval& at = level.at[level.axis == BoxLevel::no_axis ? 0 : static_cast<size_t>(x)];
+        // Along y and z the grid has one place.
+        const Interval& at = level.at[level.axis == 0 ? static_cast<size_t>(x) : 0];
         touches = touches && !at.empty();
         const int64_t count = at.last - at.first + 1;
         part.byte += level.stride * at.first;

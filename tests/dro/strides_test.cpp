@@ -256,6 +256,21 @@ TEST(Strides, AreOfGridsOfOneRowThatTheRelationKeepsTo) {
   EXPECT_FALSE(strides_of("{ B[x, y, z] -> A[o] : " + bytes + " and 0 <= y <= 1 and z = 0 }", 8));
 }
 
+// As where each row of blocks touches its elements of a column, and the grid has one row left:
+// all its blocks touch the same.
+TEST(Strides, OfBoxesAlongYAreThoseOfTheOneRow) {
+  BlockBoxes column;
+  column.domain = {Interval{0, 2}, Interval{0, 0}, Interval{0, 0}};
+  column.levels = {{.stride = 1, .axis = 1, .at = {{80, 95}}}};
+  Budget budget(Budget::unlimited);
+  const auto strides = dro::strides_of(Boxes{column}, {3, 1, 1}, budget);
+  ASSERT_TRUE(strides);
+  std::set<long> bytes;
+  for (long byte = 80; byte < 96; ++byte)
+    bytes.insert(byte);
+  EXPECT_EQ(bytes_by_block(*strides, 3), BlockBytes(3, bytes));
+}
+
 // What is left of rows whose inside was written again is two ranges a row.
 TEST(Strides, OfTheBordersOfRowsAreFewParts) {
   std::vector<Range> border = {{0, 4000}};
