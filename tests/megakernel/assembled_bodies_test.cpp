@@ -1,7 +1,8 @@
 // Every kernel of the samples and of tests/kernels, rewritten, is assembled by ptxas for each
 // architecture, and costs no more than body_costs.txt says. SLUICE_WRITE_BODY_COSTS=FOLDER writes
 // what is measured to FOLDER/body_costs_<architecture>.txt; scripts/body-costs makes the table
-// anew.
+// anew. The row "(module)" of a file is of all its bodies linked with the scheduler, as a device
+// runs them, beside the dearest of them with a bare caller.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/body_check.hpp"
+#include "megakernel/cuda/linker.hpp"
 #include "ptx/fat_binary.hpp"
 #include "ptx/parser.hpp"
 
@@ -34,7 +36,13 @@ constexpr int most_of_unknown = 24;
 struct Row {
   Cost without;
   Cost with;
+  int worker_bytes = 0;  // of a module: shared memory of a worker
 };
+
+constexpr const char* whole_module = "(module)";
+bool is_module(const std::string& key) {
+  return key.ends_with(whole_module);
+}
 
 // Rows of the table, by "architecture file kernel".
 std::map<std::string, Row> read_table() {
@@ -48,7 +56,7 @@ std::map<std::string, Row> read_table() {
     Row row;
     if (line.starts_with("#") || !(words >> architecture >> name >> kernel)) continue;
     words >> row.without.registers >> row.with.registers >> row.without.stack >> row.with.stack >>
-        row.without.spills >> row.with.spills;
+        row.without.spills >> row.with.spills >> row.worker_bytes;
     rows[architecture + " " + name + " " + kernel] = row;
   }
   return rows;
@@ -108,6 +116,7 @@ class AssembledBodies : public ::testing::TestWithParam<unsigned> {
     // Debug code is compiled without optimisation and says nothing of the rewriter's cost.
     const bool is_debug = name.find("_debug") != std::string::npos;
     const auto before = is_debug ? after : assemble_text(text, name, architecture);
+    measure_module(name, rewritten, after);
     for (const std::string& kernel : rewritten.kernels) {
       if (!after.contains(kernel) || !before.contains(kernel)) continue;  // failed above
       rows_[fmt::format("{} {} {}", architecture, name, kernel)] = {before.at(kernel),
@@ -115,12 +124,39 @@ class AssembledBodies : public ::testing::TestWithParam<unsigned> {
     }
   }
 
+  void measure_module(const std::string& name, const testing::RewrittenModule& rewritten,
+                      const std::map<std::string, Cost>& bare) {
+    Row row{.worker_bytes = rewritten.worker_bytes};
+    for (const auto& [kernel, cost] : bare) {
+      row.without.registers = std::max(row.without.registers, cost.registers);
+      row.without.stack = std::max(row.without.stack, cost.stack);
+      row.without.spills = std::max(row.without.spills, cost.spills);
+    }
+    const auto linked = assemble_text(rewritten.linked, "module_of/" + name, GetParam());
+    if (const auto found = linked.find(megakernel_name); found != linked.end()) {
+      row.with = found->second;
+      rows_[fmt::format("{} {} {}", GetParam(), name, whole_module)] = row;
+    }
+  }
+
   void write_rows(const char* folder) const {
     std::ofstream file(fs::path(folder) / fmt::format("body_costs_{}.txt", GetParam()));
     for (const auto& [key, row] : rows_) {
-      file << fmt::format("{} {} {} {} {} {} {}\n", key, row.without.registers, row.with.registers,
+      file << fmt::format("{} {} {} {} {} {} {}", key, row.without.registers, row.with.registers,
                           row.without.stack, row.with.stack, row.without.spills, row.with.spills);
+      file << (is_module(key) ? fmt::format(" {}\n", row.worker_bytes) : "\n");
     }
+  }
+
+  static void expect_module(const std::string& key, const Row& row,
+                            const std::map<std::string, Row>& table) {
+    EXPECT_TRUE(row.without.spills != 0 || row.with.spills == 0) << key;
+    const auto known = table.find(key);
+    if (known == table.end()) return;
+    EXPECT_LE(row.with.registers, known->second.with.registers + slack) << key;
+    EXPECT_LE(row.with.stack, known->second.with.stack) << key;
+    EXPECT_LE(row.with.spills, known->second.with.spills) << key;
+    EXPECT_LE(row.worker_bytes, known->second.worker_bytes) << key;
   }
 
   std::map<std::string, Row> rows_;
@@ -136,6 +172,10 @@ TEST_P(AssembledBodies, CostNoMoreThanTheTableSays) {
   std::vector<int> extra;
   size_t unknown = 0;
   for (const auto& [key, row] : rows_) {
+    if (is_module(key)) {
+      expect_module(key, row, table);
+      continue;
+    }
     extra.push_back(row.with.registers - row.without.registers);
     EXPECT_TRUE(row.without.stack != 0 || row.with.stack == 0) << key;
     EXPECT_TRUE(row.without.spills != 0 || row.with.spills == 0) << key;

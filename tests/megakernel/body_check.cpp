@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "megakernel/cuda/body.hpp"
+#include "megakernel/cuda/linker.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/target.hpp"
 
@@ -44,6 +45,16 @@ Dim3 block_of(const ptx::Function& kernel) {
     block.x = static_cast<uint32_t>(std::min<uint64_t>(256, named.count()));
   }
   return block;
+}
+
+void link(const std::vector<TaskBody>& bodies, RewrittenModule& result) {
+  if (bodies.empty()) return;
+  std::vector<const TaskBody*> pointers;
+  for (const TaskBody& body : bodies) {
+    pointers.push_back(&body);
+    result.worker_bytes = std::max(result.worker_bytes, static_cast<int>(body.dynamic_offset));
+  }
+  result.linked = link_megakernel(pointers).value_or("no megakernel");
 }
 
 }  // namespace
@@ -82,6 +93,7 @@ RewrittenModule rewrite_module(const ptx::Module& module, unsigned architecture,
   ptx::Module bodies = module;
   bodies.items.clear();
   std::string workers;
+  std::vector<TaskBody> rewritten;
   std::vector<std::string> prototypes;
   for (const ptx::Function* kernel : module.kernels()) {
     if (!kernel->is_definition || (!only.empty() && kernel->name != only)) continue;
@@ -111,7 +123,9 @@ RewrittenModule rewrite_module(const ptx::Module& module, unsigned architecture,
     workers += worker_of(*body, kernel->name);
     result.kernels.push_back(kernel->name);
     if (body->meets_lanes) result.meeting_lanes.push_back(kernel->name);
+    rewritten.push_back(*body);
   }
+  link(rewritten, result);
   std::erase(bodies.target, "debug");
   std::string text = ptx::print(bodies);
   const size_t header = text.find("\n\n");

@@ -31,6 +31,8 @@ struct RewrittenModule {
     std::string reason;
   };
   std::string text;
+  std::string linked;    // the bodies as one megakernel; empty without any
+  int worker_bytes = 0;  // of shared memory that a worker of it needs, without dynamic memory
   std::vector<std::string> kernels;
   std::vector<std::string> meeting_lanes;  // those of `kernels` whose bodies keep states of lanes
   std::vector<Refusal> refusals;

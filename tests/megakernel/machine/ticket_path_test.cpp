@@ -1,9 +1,12 @@
 // What stands in machine code between a ticket and the first instruction of the body, where tasks
-// wait for neighbours.
+// wait for neighbours. Its sections are rows "scheduler" of body_costs.txt, which
+// scripts/body-costs writes anew.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,13 @@ bool is_ticket(const Instruction& here) {
 std::string next_place() {
   return fmt::format("+{:#x}]", int{SLUICE_CONTROL_NEXT});
 }
+bool is_fence(const Instruction& here) {
+  return here.is("MEMBAR");
+}
+bool is_signal_store(const Instruction& here) {
+  return (here.is("STG") || here.is("ST")) &&
+         here.opcode.find(".64.STRONG.GPU") != std::string::npos;
+}
 bool is_in_body(const Instruction& here) {
   return here.function.ends_with("b0_k");
 }
@@ -75,12 +85,13 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
     code_ = std::move(*code);
   }
 
+  static bool reads_ticket(const Instruction& here) {
+    return here.is("LDS.128") && here.operands.find(next_place()) != std::string::npos;
+  }
+
   // The leading lane's way from where it reads its ticket to the body. It does all that other lanes
   // of its warp do, and fetches the next task too.
   Path path(std::vector<Landmark> landmarks) const {
-    const auto reads_ticket = [](const Instruction& here) {
-      return here.is("LDS.128") && here.operands.find(next_place()) != std::string::npos;
-    };
     landmarks.insert(landmarks.begin(), {{is_barrier, nullptr}, {reads_ticket, is_barrier}});
     Path path = testing::shortest_path(code_, megakernel_name, landmarks);
     path.erase(path.begin(), std::find_if(path.begin(), path.end(),
@@ -97,21 +108,91 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
     return testing::load_chain(path);
   }
 
+  // within_slot() is that of a task whose slot is staged. Nothing is read of the tables but the
+  // next task's words, once the signals are there.
+  Path within_slot() const {
+    const auto keeps_next = [](const Instruction& here) {
+      return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
+    };
+    return path({{is_ticket, is_table_load},
+                 {is_signal_load, is_table_load},
+                 {is_table_load, is_barrier},
+                 {is_fence, is_barrier},
+                 {is_barrier, nullptr},
+                 {keeps_next, is_barrier},
+                 {is_in_body, is_barrier}});
+  }
+
+  // new_slot() is that of the first task of a slot, up to its first look at a signal.
+  Path new_slot() const {
+    const auto stages_wait = [](const Instruction& here) {
+      return here.is("STS.64") &&
+             here.operands.find(fmt::format("+{:#x}]", int{SLUICE_WAITS})) != std::string::npos;
+    };
+    return path({{is_table_load, is_ticket},
+                 {stages_wait, is_ticket},
+                 {is_ticket, nullptr},
+                 {is_signal_load, is_table_load}});
+  }
+
+  // release() leads from the barrier behind a task's blocks to the next ticket's words.
+  Path release() const {
+    Path found = testing::shortest_path(
+        code_, megakernel_name,
+        {{is_barrier, nullptr}, {is_signal_store, is_barrier}, {reads_ticket, is_barrier}});
+    found.erase(found.begin(), std::find_if(found.begin(), found.end(),
+                                            [](const auto* one) { return is_barrier(*one); }));
+    return found;
+  }
+
+  // sections() is how many instructions there are of each kind.
+  std::map<std::string, size_t> sections() const {
+    const Path found = within_slot(), first = new_slot();
+    const auto before = [](const Path& all, bool (*is)(const Instruction&)) {
+      return static_cast<size_t>(
+          std::find_if(all.begin(), all.end(), [&](const auto* one) { return is(*one); }) -
+          all.begin());
+    };
+    const size_t ticket = before(found, is_ticket) + 1, fetch = before(found, is_table_load);
+    const size_t barrier = before(found, is_barrier);
+    return {{"ticket", ticket},
+            {"stage", before(first, is_ticket) + 1 - ticket},
+            {"await", fetch - ticket},
+            {"fetch", barrier - fetch},
+            {"run", found.size() - 1 - barrier},
+            {"release", release().size() - 1}};
+  }
+
   testing::MachineCode code_;
 };
 
+TEST_P(TicketPath, HasSectionsNoLongerThanTheTableSays) {
+  constexpr size_t slack = 4;  // of other releases of ptxas
+  std::map<std::string, size_t> known;
+  std::ifstream table(SLUICE_BODY_COSTS);
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string architecture, file, section;
+    words >> architecture >> file >> section;
+    if (architecture == std::to_string(GetParam()) && file == "scheduler") words >> known[section];
+  }
+  const auto found = sections();
+  const char* folder = std::getenv("SLUICE_WRITE_BODY_COSTS");
+  std::ofstream written;
+  if (folder != nullptr) {
+    written.open(std::filesystem::path(folder) / fmt::format("scheduler_{}.txt", GetParam()));
+  }
+  for (const auto& [section, instructions] : found) {
+    if (folder != nullptr) {
+      written << fmt::format("{} scheduler {} {}\n", GetParam(), section, instructions);
+    } else {
+      EXPECT_LE(instructions, known[section] + slack) << section;
+    }
+  }
+}
+
 TEST_P(TicketPath, TakesFewInstructionsAndOneLoadWithinASlot) {
-  const auto keeps_next = [](const Instruction& here) {
-    return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
-  };
-  // Nothing is read of the tables but the next task's words, once the signals are there.
-  const Path found = path({{is_ticket, is_table_load},
-                           {is_signal_load, is_table_load},
-                           {is_table_load, is_barrier},
-                           {[](const auto& one) { return one.is("MEMBAR"); }, is_barrier},
-                           {is_barrier, nullptr},
-                           {keeps_next, is_barrier},
-                           {is_in_body, is_barrier}});
+  const Path found = within_slot();
   ASSERT_FALSE(found.empty());
   if (std::getenv("SLUICE_SHOW_PATH") != nullptr) {
     for (const Instruction* one : found)
@@ -125,14 +206,7 @@ TEST_P(TicketPath, TakesFewInstructionsAndOneLoadWithinASlot) {
 }
 
 TEST_P(TicketPath, HasThreeLoadsThatHangOnEachOtherInTheFirstTaskOfASlot) {
-  const auto stages_wait = [](const Instruction& here) {
-    return here.is("STS.64") &&
-           here.operands.find(fmt::format("+{:#x}]", int{SLUICE_WAITS})) != std::string::npos;
-  };
-  const Path found = path({{is_table_load, is_ticket},
-                           {stages_wait, is_ticket},
-                           {is_ticket, nullptr},
-                           {is_signal_load, is_table_load}});
+  const Path found = new_slot();
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(chain(found), 3U);
 }
