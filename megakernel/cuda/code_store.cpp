@@ -1,6 +1,7 @@
 #include "megakernel/cuda/code_store.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,9 +18,10 @@ namespace {
 
 // Compiling grows with the number of bodies, and the register count of the worst sets everyone's.
 constexpr size_t most_bodies = 64;
-// Sets that recur beyond these run in the module of all bodies, and beyond those are not counted.
-constexpr size_t most_modules_of_sets = 16;
-constexpr size_t most_sets = 1024;
+// With fewer registers than these no more workers fit that matter: the scheduler takes 56 to 58.
+constexpr uint32_t least_registers = 64;
+// What a body takes beyond its kernel: the median of tests/megakernel/body_costs.txt.
+constexpr uint32_t more_registers = 4;
 
 // What makes two bodies the same: all that is in them but the prefix of their names.
 std::string text_of(const TaskBody& body) {
@@ -54,7 +56,7 @@ CodeStore::Loaded::~Loaded() {
 }
 
 Result<uint32_t> CodeStore::add(const ptx::Module& module, std::string_view kernel,
-                                const Dim3& block, CUcontext context) {
+                                const Dim3& block, CUcontext context, uint32_t registers) {
   Result<TaskBody> body = rewrite_body(module, kernel, block, "sluice_");
   if (!body) return tl::unexpected<Error>(body.error());
   std::string text = text_of(*body);
@@ -72,7 +74,8 @@ Result<uint32_t> CodeStore::add(const ptx::Module& module, std::string_view kern
   const auto place = static_cast<uint32_t>(entries_.size());
   body = rewrite_body(module, kernel, block, fmt::format("sluice_{}_", place));
   if (!body) return tl::unexpected<Error>(body.error());
-  entries_.push_back({.body = std::move(*body)});
+  const Class size = class_of(*body, registers);
+  entries_.push_back({.body = std::move(*body), .size = size});
   place_of_text_.emplace(std::move(text), place);
   context_ = context;
   if (!builder_.joinable()) {
@@ -94,38 +97,58 @@ CodeStore::Found CodeStore::find(uint32_t place) {
   return {&entry.body, entry.state, entry.number, entry.reason};
 }
 
+CodeStore::Class CodeStore::class_of(const TaskBody& body, uint32_t registers) {
+  return {std::bit_ceil(body.threads),
+          std::bit_ceil(std::max(least_registers, registers + more_registers))};
+}
+
+CodeStore::Class CodeStore::class_for(const std::vector<uint32_t>& numbers) const {
+  Class size;
+  for (const uint32_t number : numbers)
+    size.widen(sizes_.at(number));
+  return size;
+}
+
+bool CodeStore::Group::serves(const std::vector<uint32_t>& numbers) const {
+  return loaded != nullptr && std::ranges::all_of(numbers, [&](uint32_t number) {
+           return number < loaded->renumbered.size() && loaded->renumbered[number] != not_held;
+         });
+}
+
 std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<uint32_t>& numbers) {
   std::unique_lock lock(mutex_);
   SLUICE_ASSERT(loaded_ != nullptr && numbers.size() <= linked_.size());
-  if (numbers.size() == linked_.size()) return loaded_;
-  if (sets_.size() >= most_sets && !sets_.contains(numbers)) return loaded_;
-  Set& set = sets_[numbers];
-  if (++set.windows == windows_to_recur && modules_of_sets_ < most_modules_of_sets) {
-    ++modules_of_sets_;
-    set.state = State::pending;
+  const Class size = class_for(numbers);
+  if (size == whole_) return loaded_;
+  Group& group = groups_[size];
+  if (group.serves(numbers)) return group.loaded;
+  if (++group.windows >= windows_to_recur && group.state == State::ready) {
+    group.windows = 0;
+    group.state = State::pending;
     changed_.notify_all();
   }
-  if (wait_) changed_.wait(lock, [&] { return set.state != State::pending || stopping_; });
-  return set.loaded != nullptr ? set.loaded : loaded_;
+  if (wait_) changed_.wait(lock, [&] { return group.state != State::pending || stopping_; });
+  return group.serves(numbers) ? group.loaded : loaded_;
 }
 
 std::shared_ptr<const CodeStore::Loaded> CodeStore::known_code(
     const std::vector<uint32_t>& numbers) {
   const std::lock_guard lock(mutex_);
-  const auto set = sets_.find(numbers);
-  return set == sets_.end() || set->second.loaded == nullptr ? loaded_ : set->second.loaded;
+  const auto group = groups_.find(class_for(numbers));
+  return group != groups_.end() && group->second.serves(numbers) ? group->second.loaded : loaded_;
 }
 
 void CodeStore::forget() {
   // Unloaded when this returns, after the lock: the driver may wait for the device.
   std::shared_ptr<const Loaded> loaded;
-  std::map<std::vector<uint32_t>, Set> sets;
+  std::map<Class, Group> groups;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !building_; });
   loaded.swap(loaded_);
-  sets.swap(sets_);
-  modules_of_sets_ = 0;
+  groups.swap(groups_);
   linked_.clear();
+  sizes_.clear();
+  whole_ = {};
   place_of_text_.clear();
   entries_.clear();
   context_ = nullptr;
@@ -135,36 +158,36 @@ bool CodeStore::has_pending_body() const {
   return !entries_.empty() && entries_.back().state == State::pending;
 }
 
-std::map<std::vector<uint32_t>, CodeStore::Set>::iterator CodeStore::pending_set() {
-  return std::find_if(sets_.begin(), sets_.end(),
-                      [](const auto& set) { return set.second.state == State::pending; });
+std::map<CodeStore::Class, CodeStore::Group>::iterator CodeStore::pending_group() {
+  return std::ranges::find_if(
+      groups_, [](const auto& group) { return group.second.state == State::pending; });
 }
 
 void CodeStore::build() {
   pthread_setname_np(pthread_self(), "sluice-linker");
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock,
-                  [&] { return stopping_ || has_pending_body() || pending_set() != sets_.end(); });
+    changed_.wait(
+        lock, [&] { return stopping_ || has_pending_body() || pending_group() != groups_.end(); });
     if (stopping_) return;
     driver_.cuCtxSetCurrent(context_);
     building_ = true;
     if (has_pending_body()) {
       build_pending(lock);
     } else {
-      const auto set = pending_set();
-      build_set(lock, set->first, set->second);
+      const auto group = pending_group();
+      build_group(lock, group->first, group->second);
     }
     building_ = false;
     changed_.notify_all();
   }
 }
 
-void CodeStore::build_set(std::unique_lock<std::mutex>& lock, const std::vector<uint32_t>& numbers,
-                          Set& set) {
+void CodeStore::build_group(std::unique_lock<std::mutex>& lock, const Class& size, Group& group) {
   std::vector<const TaskBody*> bodies;
-  std::vector<uint32_t> renumbered(linked_.size(), 0);
-  for (const uint32_t number : numbers) {
+  std::vector<uint32_t> renumbered(linked_.size(), not_held);
+  for (size_t number = 0; number < linked_.size(); ++number) {
+    if (!size.holds(sizes_[number])) continue;
     renumbered[number] = static_cast<uint32_t>(bodies.size());
     bodies.push_back(linked_[number]);
   }
@@ -172,12 +195,16 @@ void CodeStore::build_set(std::unique_lock<std::mutex>& lock, const std::vector<
   lock.unlock();
   const std::shared_ptr<Loaded> loaded = load(bodies, reason);
   lock.lock();
-  set.state = loaded == nullptr ? State::refused : State::ready;
+  group.state = loaded == nullptr ? State::refused : State::ready;
   if (loaded == nullptr) return;
   loaded->renumbered = std::move(renumbered);
-  set.loaded = loaded;
+  std::shared_ptr<const Loaded> before = std::exchange(group.loaded, loaded);
   log::info("windows of {} of {} kernels recur: they have a megakernel now, {} threads a worker",
-            numbers.size(), linked_.size(), loaded->threads);
+            bodies.size(), linked_.size(), loaded->threads);
+  // Unloaded without the lock: the driver may wait for the device.
+  lock.unlock();
+  before.reset();
+  lock.lock();
 }
 
 void CodeStore::build_pending(std::unique_lock<std::mutex>& lock) {
@@ -209,6 +236,8 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
   for (size_t i = 0; i < fresh.size(); ++i) {
     fresh[i]->number = static_cast<uint32_t>(linked_.size() + i);
     fresh[i]->state = State::ready;
+    sizes_.push_back(fresh[i]->size);
+    whole_.widen(fresh[i]->size);
   }
   linked_ = std::move(bodies);
   loaded_.swap(loaded);

@@ -1,6 +1,8 @@
 // The linked megakernel of a process: bodies are collected, linked and loaded in the background.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -16,13 +18,13 @@
 namespace sluice::megakernel {
 
 // CodeStore. Every new body makes one new module that holds all bodies so far; a body keeps its
-// number, so code handed out once stays good. A set of bodies whose windows recur gets a module of
-// its own, with no wider workers, no more registers and no more shared memory than it needs itself.
-// Thread-safe.
+// number, so code handed out once stays good. Where windows recur whose bodies are narrower or take
+// fewer registers than others, all bodies of no greater class get a module of their own, of which
+// more workers fit a processor. Thread-safe.
 class CodeStore {
  public:
   // With `wait`, find() answers "pending" at the first call for a body, and waits for the compiler
-  // at all later ones; so does code_for() where a set begins to recur.
+  // at all later ones; so does code_for() where a class begins to recur.
   CodeStore(const CudaDriver& driver, bool wait);
   ~CodeStore();
 
@@ -30,12 +32,15 @@ class CodeStore {
   struct Loaded {
     CUfunction function = nullptr;
     uint32_t threads = 0;  // of a worker
-    // By a body's number: its number in this module, where that is another one. Empty: none is.
+    // By a body's number: its number in this module, where that is another one, or not_held. Empty:
+    // all have their own.
     std::vector<uint32_t> renumbered;
     CUmodule module = nullptr;
     const CudaDriver* driver = nullptr;
     ~Loaded();
   };
+
+  static constexpr uint32_t not_held = UINT32_MAX;
 
   enum class State { pending, ready, refused };
   // Found is what is known of a body; `number` is good where it is ready, `reason` where refused.
@@ -46,10 +51,11 @@ class CodeStore {
     std::string reason;
   };
 
-  // add() returns the place of the kernel's body; equal bodies have one place. The context is that
-  // of the calling thread, and must be the same at every call.
+  // add() returns the place of the kernel's body; equal bodies have one place. `registers` is how
+  // many the program's own kernel takes, 0 where that is not known. The context is that of the
+  // calling thread, and must be the same at every call.
   Result<uint32_t> add(const ptx::Module& module, std::string_view kernel, const Dim3& block,
-                       CUcontext context);
+                       CUcontext context, uint32_t registers = 0);
 
   Found find(uint32_t place);
 
@@ -58,36 +64,56 @@ class CodeStore {
   void forget();
 
   // code_for() is the module for a window with the bodies of these numbers, all of them ready, in
-  // ascending order. At the `windows_to_recur`-th window a set recurs.
+  // ascending order. At the `windows_to_recur`-th window that its module could serve a class
+  // recurs.
   std::shared_ptr<const Loaded> code_for(const std::vector<uint32_t>& numbers);
   static constexpr uint32_t windows_to_recur = 16;
   // known_code() is the module that code_for() would give now, if this is no window yet.
   std::shared_ptr<const Loaded> known_code(const std::vector<uint32_t>& numbers);
 
  private:
+  // Class is how many workers fit a processor: by how wide they are, and by their registers.
+  struct Class {
+    uint32_t threads = 0;    // at most: a power of two
+    uint32_t registers = 0;  // likewise, and no less than the scheduler needs
+    friend auto operator<=>(const Class&, const Class&) = default;
+    bool holds(const Class& other) const {
+      return other.threads <= threads && other.registers <= registers;
+    }
+    void widen(const Class& other) {
+      threads = std::max(threads, other.threads);
+      registers = std::max(registers, other.registers);
+    }
+  };
+  static Class class_of(const TaskBody& body, uint32_t registers);
+
   struct Entry {
     TaskBody body;
+    Class size;
     State state = State::pending;
     uint32_t number = 0;
     bool asked_again = false;
     std::string reason;
   };
 
-  struct Set {
-    uint32_t windows = 0;
+  // Group is the bodies of a class and of lesser ones.
+  struct Group {
+    uint32_t windows = 0;        // that its module, as it is, does not serve
     State state = State::ready;  // pending: it waits for its module
     std::shared_ptr<const Loaded> loaded;
+    bool serves(const std::vector<uint32_t>& numbers) const;
   };
+  // These are called with the lock held.
+  Class class_for(const std::vector<uint32_t>& numbers) const;
 
   void build();
   bool has_pending_body() const;
-  std::map<std::vector<uint32_t>, Set>::iterator pending_set();
+  std::map<Class, Group>::iterator pending_group();
   std::shared_ptr<Loaded> load(const std::vector<const TaskBody*>& bodies, std::string& reason);
   // These are called with the lock held, and let go of it while the driver compiles.
   void build_pending(std::unique_lock<std::mutex>& lock);
   bool try_bodies(std::unique_lock<std::mutex>& lock, const std::vector<Entry*>& fresh);
-  void build_set(std::unique_lock<std::mutex>& lock, const std::vector<uint32_t>& numbers,
-                 Set& set);
+  void build_group(std::unique_lock<std::mutex>& lock, const Class& size, Group& group);
 
   const CudaDriver& driver_;
   const bool wait_;
@@ -96,9 +122,10 @@ class CodeStore {
   std::deque<Entry> entries_;
   std::map<std::string, uint32_t> place_of_text_;
   std::vector<const TaskBody*> linked_;   // by number
+  std::vector<Class> sizes_;              // likewise
+  Class whole_;                           // of all of them together
   std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
-  std::map<std::vector<uint32_t>, Set> sets_;
-  size_t modules_of_sets_ = 0;
+  std::map<Class, Group> groups_;
   CUcontext context_ = nullptr;
   bool stopping_ = false;
   bool building_ = false;

@@ -16,6 +16,8 @@ namespace sluice::megakernel {
   X(cuModuleGetFunction)                         \
   X(cuModuleGetGlobal_v2)                        \
   X(cuLibraryGetGlobal)                          \
+  X(cuKernelGetFunction)                         \
+  X(cuFuncGetAttribute)                          \
   X(cuFuncSetAttribute)                          \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cuMemAlloc_v2)                               \

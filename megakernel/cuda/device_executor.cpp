@@ -61,7 +61,8 @@ WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& 
     if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) {
       return {.reason = "the launching thread has no context"};
     }
-    const Result<uint32_t> place = store_.add(*kernel.module, kernel.name, kernel.block, context);
+    const Result<uint32_t> place =
+        store_.add(*kernel.module, kernel.name, kernel.block, context, registers_of(kernel));
     if (!place) return {.reason = place.error().line()};
     body = *place;
     context_ = context;
@@ -104,16 +105,30 @@ Result<std::shared_ptr<const DeviceCode>> DeviceExecutor::make_code(
   return code;
 }
 
+uint32_t DeviceExecutor::registers_of(const Kernel& kernel) const {
+  auto* function = static_cast<CUfunction>(kernel.function);
+  int registers = 0;
+  if (kernel.function == nullptr) return 0;
+  if (is_in_library(kernel) &&
+      driver_.cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.function)) !=
+          CUDA_SUCCESS) {
+    return 0;
+  }
+  const CUresult result =
+      driver_.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+  return result == CUDA_SUCCESS ? static_cast<uint32_t>(std::max(0, registers)) : 0;
+}
+
 CUresult DeviceExecutor::address_of(const Kernel& kernel, const std::string& variable,
                                     uint64_t& address) const {
   CUdeviceptr found = 0;
   size_t bytes = 0;
-  const bool is_library = config_.is_library != nullptr && config_.is_library(kernel.code);
   const CUresult result =
-      is_library ? driver_.cuLibraryGetGlobal(&found, &bytes, static_cast<CUlibrary>(kernel.code),
-                                              variable.c_str())
-                 : driver_.cuModuleGetGlobal_v2(&found, &bytes, static_cast<CUmodule>(kernel.code),
-                                                variable.c_str());
+      is_in_library(kernel)
+          ? driver_.cuLibraryGetGlobal(&found, &bytes, static_cast<CUlibrary>(kernel.code),
+                                       variable.c_str())
+          : driver_.cuModuleGetGlobal_v2(&found, &bytes, static_cast<CUmodule>(kernel.code),
+                                         variable.c_str());
   address = found;
   return result;
 }

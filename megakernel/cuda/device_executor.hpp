@@ -55,6 +55,11 @@ class DeviceExecutor final : public WindowBackend {
 
   Result<std::shared_ptr<const DeviceCode>> make_code(const Kernel& kernel,
                                                       const CodeStore::Found& found) const;
+  bool is_in_library(const Kernel& kernel) const {
+    return config_.is_library != nullptr && config_.is_library(kernel.code);
+  }
+  // How many the program's own kernel takes; 0 where the driver does not say.
+  uint32_t registers_of(const Kernel& kernel) const;
   CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
   std::unique_ptr<WindowLane> take_lane();
   void free_all_lanes(bool is_context_there);

@@ -1,5 +1,5 @@
 // Modules that the store links, loaded by the CPU device: one of all bodies, and one of their own
-// for sets of bodies whose windows recur.
+// for classes of bodies whose windows recur.
 #include "megakernel/cuda/code_store.hpp"
 
 #include <dlfcn.h>
@@ -21,14 +21,14 @@ class CodeStoreTest : public ::testing::Test {
   }
 
   // add() returns the number of a new kernel's body, whose blocks have so many threads.
-  uint32_t add(CodeStore& store, uint32_t threads) {
+  uint32_t add(CodeStore& store, uint32_t threads, uint32_t registers = 0) {
     const auto module =
         ptx::parse(fmt::format(".version 7.0\n.target sm_75\n.address_size 64\n"
                                ".visible .entry k(.param .u64 out)\n{{\n.reg .b64 %rd<2>;\n"
                                "ld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], {};\nret;\n}}\n",
-                               threads));
+                               threads * 256 + registers));
     EXPECT_TRUE(module) << module.error().line();
-    const Result<uint32_t> place = store.add(*module, "k", {threads, 1, 1}, context_);
+    const Result<uint32_t> place = store.add(*module, "k", {threads, 1, 1}, context_, registers);
     EXPECT_TRUE(place) << place.error().line();
     EXPECT_EQ(store.find(*place).state, CodeStore::State::pending);
     const CodeStore::Found found = store.find(*place);
@@ -40,7 +40,7 @@ class CodeStoreTest : public ::testing::Test {
   CUcontext context_ = nullptr;
 };
 
-TEST_F(CodeStoreTest, GivesARecurringSetAModuleOfItsOwn) {
+TEST_F(CodeStoreTest, GivesARecurringClassOfWidthAModuleOfItsOwn) {
   CodeStore store(driver_, true);
   const uint32_t wide = add(store, 256);
   const uint32_t narrow = add(store, 64);
@@ -56,12 +56,38 @@ TEST_F(CodeStoreTest, GivesARecurringSetAModuleOfItsOwn) {
   EXPECT_EQ(own->renumbered.at(narrow), 0U);
   EXPECT_EQ(own->renumbered.at(narrower), 1U);
   EXPECT_EQ(store.code_for({narrow, narrower}), own);
-  // Sets that do not recur stay where they are, and so does what all bodies share.
+  // All narrow ones are in it, whatever they recur with.
+  EXPECT_EQ(store.code_for({narrow}), own);
+  EXPECT_EQ(store.known_code({narrow}), own);
+  // Classes that do not recur stay where they are, and so does what all bodies share.
   EXPECT_EQ(store.code_for({wide, narrow}), all);
   EXPECT_EQ(store.code_for({wide, narrow, narrower}), all);
 }
 
-TEST_F(CodeStoreTest, KeepsTheModuleOfASetWhenBodiesAreAdded) {
+// By the registers of a heavy kernel two workers fit where four of the light ones would.
+TEST_F(CodeStoreTest, GivesARecurringClassOfRegistersAModuleOfItsOwn) {
+  CodeStore store(driver_, true);
+  const uint32_t heavy = add(store, 256, 120);
+  const uint32_t light = add(store, 256, 40);
+  const auto all = store.code_for({heavy, light});
+  for (uint32_t window = 1; window < CodeStore::windows_to_recur; ++window)
+    EXPECT_EQ(store.code_for({light}), all);
+  const auto own = store.code_for({light});
+  EXPECT_NE(own, all);
+  EXPECT_EQ(own->renumbered.at(heavy), CodeStore::not_held);
+  EXPECT_EQ(own->renumbered.at(light), 0U);
+  EXPECT_EQ(store.code_for({heavy}), all);
+  // A light one that comes later joins once it recurs.
+  const uint32_t later = add(store, 256, 50);
+  EXPECT_EQ(store.code_for({light}), own);
+  for (uint32_t window = 1; window < CodeStore::windows_to_recur; ++window)
+    EXPECT_EQ(store.code_for({light, later})->threads, 256U);
+  const auto joined = store.code_for({light, later});
+  EXPECT_EQ(joined->renumbered.at(later), 1U);
+  EXPECT_EQ(store.code_for({light}), joined);
+}
+
+TEST_F(CodeStoreTest, KeepsTheModuleOfAClassWhenBodiesAreAdded) {
   CodeStore store(driver_, true);
   const uint32_t first = add(store, 32);
   const auto only = store.code_for({first});

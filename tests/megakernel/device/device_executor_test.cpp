@@ -212,6 +212,34 @@ TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
   EXPECT_EQ(capacity.cache_bytes, uint64_t{50} << 20U);
 }
 
+// By them its body joins a class; of a library the driver has a kernel first.
+TEST_F(DeviceExecutorTest, AsksHowManyRegistersTheProgramsKernelTakes) {
+  static std::vector<CUfunction> asked;
+  asked.clear();
+  const auto handle = [](uintptr_t number) { return reinterpret_cast<CUfunction>(number); };
+  recording_.driver.cuKernelGetFunction = [](CUfunction* function, CUkernel kernel) {
+    *function = reinterpret_cast<CUfunction>(reinterpret_cast<uintptr_t>(kernel) + 1);
+    return CUDA_SUCCESS;
+  };
+  recording_.driver.cuFuncGetAttribute = [](int* value, CUfunction_attribute attribute,
+                                            CUfunction function) {
+    EXPECT_EQ(attribute, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    asked.push_back(function);
+    *value = 40;
+    return CUDA_SUCCESS;
+  };
+  DeviceExecutor executor(recording_.driver, {.wait_for_code = true, .is_library = [](void* code) {
+                                                return code != nullptr;
+                                              }});
+  WindowBackend::Kernel kernel{
+      .function = handle(16), .module = &module_, .name = "k", .block = {32, 1, 1}};
+  executor.find_code(kernel, body_);
+  kernel.code = this;
+  body_ = WindowBackend::no_body;
+  executor.find_code(kernel, body_);
+  EXPECT_EQ(asked, (std::vector<CUfunction>{handle(16), handle(17)}));
+}
+
 // One of 64 tasks is measured by the device's clock, the first of a window always.
 TEST_F(DeviceExecutorTest, MeasuresWhatBlocksCost) {
   DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
