@@ -23,6 +23,16 @@ constexpr uint32_t least_registers = 64;
 // What a body takes beyond its kernel: the median of tests/megakernel/body_costs.txt.
 constexpr uint32_t more_registers = 4;
 
+// What the driver's compiler made of the whole module, which sets how many workers a device holds.
+std::string figures_of(const CudaDriver& driver, CUfunction function, uint32_t threads) {
+  int registers = 0;
+  int stack = 0;
+  driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+  driver.cuFuncGetAttribute(&stack, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+  return fmt::format("{} threads a worker, {} registers and {} bytes of stack a thread", threads,
+                     registers, stack);
+}
+
 // What makes two bodies the same: all that is in them but the prefix of their names.
 std::string text_of(const TaskBody& body) {
   ptx::Module module;
@@ -199,8 +209,8 @@ void CodeStore::build_group(std::unique_lock<std::mutex>& lock, const Class& siz
   if (loaded == nullptr) return;
   loaded->renumbered = std::move(renumbered);
   std::shared_ptr<const Loaded> before = std::exchange(group.loaded, loaded);
-  log::info("windows of {} of {} kernels recur: they have a megakernel now, {} threads a worker",
-            bodies.size(), linked_.size(), loaded->threads);
+  log::info("windows of {} of {} kernels recur: they have a megakernel now, {}", bodies.size(),
+            linked_.size(), loaded->figures);
   // Unloaded without the lock: the driver may wait for the device.
   lock.unlock();
   before.reset();
@@ -241,8 +251,7 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
   }
   linked_ = std::move(bodies);
   loaded_.swap(loaded);
-  log::info("the megakernel now holds {} kernels, {} threads a worker", linked_.size(),
-            loaded_->threads);
+  log::info("the megakernel now holds {} kernels, {}", linked_.size(), loaded_->figures);
   // The one before is unloaded without the lock: the driver may wait for the device.
   lock.unlock();
   loaded.reset();
@@ -265,6 +274,7 @@ std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskB
   auto loaded = std::make_shared<Loaded>();
   loaded->driver = &driver_;
   loaded->threads = worker_threads(bodies);
+  loaded->figures = figures_of(driver_, module->function, loaded->threads);
   loaded->module = module->module;
   loaded->function = module->function;
   return loaded;

@@ -32,6 +32,7 @@ class CodeStore {
   struct Loaded {
     CUfunction function = nullptr;
     uint32_t threads = 0;  // of a worker
+    std::string figures;   // of the module as the driver made it, in words
     // By a body's number: its number in this module, where that is another one, or not_held. Empty:
     // all have their own.
     std::vector<uint32_t> renumbered;
