@@ -206,16 +206,19 @@ std::string cache_path(const char* variable, const std::string& name) {
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache/sluice/" + name : "";
 }
 
-std::string build_identity() {
+std::string file_identity(const std::string& path) {
   const KeepErrno keep;
-  Dl_info information = {};
   struct stat status = {};
-  const bool known = dladdr(reinterpret_cast<const void*>(&build_identity), &information) != 0 &&
-                     stat(information.dli_fname, &status) == 0;
-  const bool found = known || stat("/proc/self/exe", &status) == 0;
-  if (!found) return "unknown";
+  if (stat(path.c_str(), &status) != 0) return "unknown";
   return fmt::format("{}.{}.{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
                      status.st_mtim.tv_nsec);
+}
+
+std::string build_identity() {
+  Dl_info information = {};
+  const bool known = dladdr(reinterpret_cast<const void*>(&build_identity), &information) != 0;
+  const std::string identity = known ? file_identity(information.dli_fname) : "unknown";
+  return identity != "unknown" ? identity : file_identity("/proc/self/exe");
 }
 
 }  // namespace sluice

@@ -57,4 +57,7 @@ std::string cache_path(const char* variable, const std::string& name);
 // what another one made may be of no use.
 std::string build_identity();
 
+// file_identity() changes with every build of the library at `path`; "unknown" where there is none.
+std::string file_identity(const std::string& path);
+
 }  // namespace sluice

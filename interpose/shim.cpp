@@ -23,10 +23,10 @@
 #include "interpose/driver/program_file.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/host_watch.hpp"
+#include "interpose/models/analysis_library.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
 #include "interpose/symbols/exit.hpp"
-#include "runtime/code/analysis_model.hpp"
 #include "runtime/code/model_cache.hpp"
 
 namespace sluice::interpose {
@@ -42,10 +42,6 @@ std::string library_folder() {
   Dl_info info = {};
   dladdr(reinterpret_cast<const void*>(&library_folder), &info);
   return std::filesystem::path(info.dli_fname).parent_path().string();
-}
-
-void throw_assertion(const char* condition, const char* file, int line) {
-  throw AssertionFailure{condition, file, line};
 }
 
 // How long a program that ends waits for launches that cannot begin, such as those behind a host
@@ -127,14 +123,18 @@ std::string runtime_of_others() {
 }
 
 runtime::ModelMaker model_maker(const Settings& settings) {
-  runtime::ModelMaker maker = runtime::analysis_model_maker();
+  runtime::ModelMaker maker = late_model_maker(library_folder(), settings.config.waits_for_analysis);
   if (settings.analysis_cache.empty()) return maker;
   return runtime::cached_model_maker(std::move(maker),
                                      std::make_shared<const CacheFolder>(settings.analysis_cache),
-                                     build_identity());
+                                     build_identity() + analysis_identity(library_folder()));
 }
 
 }  // namespace
+
+void throw_assertion(const char* condition, const char* file, int line) {
+  throw AssertionFailure{condition, file, line};
+}
 
 Shim& Shim::get() {
   static Shim* const shim = new Shim();

@@ -64,6 +64,9 @@ class Shim {
   std::mutex deciding_;
 };
 
+// throw_assertion() is what happens where an assertion of ours fails: AssertionFailure.
+[[noreturn]] void throw_assertion(const char* condition, const char* file, int line);
+
 // ErrnoGuard gives the caller's errno back: the driver's functions do not change it.
 class ErrnoGuard {
  public:

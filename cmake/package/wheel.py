@@ -27,7 +27,9 @@ MAIN = "from sluice import main\n\nmain()\n"
 # A wheel holds no links, so libcuda.so and libcudart.so, which are some, stay out.
 FOR_CPU = ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libsluice-audit.so", "libnvrtc.so.12",
            "libnvrtc.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13"]
-PARTS = {"bin/sluice": "bin/sluice", "lib/sluice/libsluice.so": "lib/libsluice.so",
+PARTS = {"bin/sluice": "bin/sluice",
+         **{f"lib/sluice/{name}": f"lib/{name}"
+            for name in ("libsluice.so", "libsluice-engine.so", "libsluice-analysis.so")},
          **{f"lib/sluice/cpu/{name}": f"lib/cpu/{name}" for name in FOR_CPU}}
 
 

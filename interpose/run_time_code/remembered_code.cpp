@@ -60,11 +60,7 @@ std::optional<std::string> remembered_ptx(const void* image) {
   return code().cache ? code().cache->load(name) : std::nullopt;
 }
 
-}  // namespace sluice::interpose
-
-using namespace sluice::interpose;
-
-void sluice_remember_code(const void* image, size_t size, const char* ptx, size_t ptx_size) {
+void remember_code(const void* image, size_t size, const char* ptx, size_t ptx_size) {
   const ErrnoGuard guard;
   const size_t own_size = size < sizeof(Elf64_Ehdr) ? 0 : elf_size(image);
   if (own_size == 0 || own_size > size) return;
@@ -75,3 +71,5 @@ void sluice_remember_code(const void* image, size_t size, const char* ptx, size_
     code().cache->store(name, text);
   }
 }
+
+}  // namespace sluice::interpose

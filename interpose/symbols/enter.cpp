@@ -1,15 +1,19 @@
-// Where the exported symbols lead: the C++ side of the generated jump table.
+// Where the exported symbols lead: the C++ side of the jump table.
 #include "interpose/symbols/enter.hpp"
 
+#include <atomic>
 #include <string_view>
 #include <unordered_set>
 
 #include "base/log.hpp"
+#include "interpose/run_time_code/remembered_code.hpp"
 #include "interpose/shim.hpp"
 #include "interpose/wrappers/wrappers.hpp"
 
 namespace sluice::interpose {
 namespace {
+
+std::atomic<const Front*> known_front{nullptr};
 
 constexpr const char* function_names[] = {
 #define SLUICE_DRIVER_FUNCTION(name) name,
@@ -117,12 +121,15 @@ const char* driver_function_name(size_t index) {
   return function_names[index];
 }
 
-}  // namespace sluice::interpose
+const Front& front() {
+  return *known_front.load(std::memory_order_acquire);
+}
 
-// Called by the stub of slot `index` with the caller's arguments kept safe; returns where to jump.
-// A slot that needs no work at later calls is pointed there, so that they cost one jump.
-extern "C" void* sluice_interpose_enter(size_t index) {
-  using namespace sluice::interpose;
+namespace {
+
+// enter() is Engine::enter(): a slot that needs no work at later calls is pointed there, so that
+// they cost one jump.
+void* enter(size_t index) {
   const ErrnoGuard guard;
   // Functions that close the windows come here at every call: they are looked up once.
   static std::atomic<void*> observing[std::size(function_names)];
@@ -136,21 +143,33 @@ extern "C" void* sluice_interpose_enter(size_t index) {
   const bool lasts = shim.is_decided();  // asked first: what is read then is the driver for good
   void* real = shim.real(symbol);
   if (void* wrapper = wrapper_of(symbol); wrapper != nullptr && real != nullptr) {
-    if (lasts) sluice_interpose_slots[index].store(wrapper, std::memory_order_relaxed);
+    if (lasts) front().slots[index].store(wrapper, std::memory_order_relaxed);
     return wrapper;
   }
   if (real == nullptr) {
-    sluice::log::warning(
+    log::warning(
         "{}: the driver has no such function; the call returns "
         "CUDA_ERROR_NOT_SUPPORTED",
         symbol);
     return reinterpret_cast<void*>(&not_in_driver);
   }
   if (harmless(symbol)) {
-    if (lasts) sluice_interpose_slots[index].store(real, std::memory_order_relaxed);
+    if (lasts) front().slots[index].store(real, std::memory_order_relaxed);
     return real;
   }
   if (lasts) observing[index].store(real, std::memory_order_relaxed);
   leave_to_driver(symbol);
   return real;
+}
+
+constexpr Engine engine = {enter, remember_code};
+
+}  // namespace
+}  // namespace sluice::interpose
+
+const sluice::interpose::Engine* sluice_engine(const sluice::interpose::Front* front) {
+  using namespace sluice::interpose;
+  if (front->count != driver_function_count()) return nullptr;
+  known_front.store(front, std::memory_order_release);
+  return &engine;
 }

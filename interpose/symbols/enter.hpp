@@ -1,9 +1,10 @@
-// The generated jump table and the names of its slots.
+// The jump table and the names of its slots.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <string_view>
+
+#include "interpose/front/engine.hpp"
 
 namespace sluice::interpose {
 
@@ -15,11 +16,7 @@ std::string_view base_name(std::string_view symbol);
 size_t driver_function_count();
 const char* driver_function_name(size_t index);
 
-}  // namespace sluice::interpose
+// front() is the jump table, in libsluice.so. The engine is entered by it, so it is known.
+const Front& front();
 
-extern "C" {
-// Where each exported function jumps to.
-extern std::atomic<void*> sluice_interpose_slots[];
-// The addresses of the exported functions.
-extern void* const sluice_interpose_exports[];
-}
+}  // namespace sluice::interpose

@@ -106,6 +106,14 @@ sluice_interpose_slots:
 sluice_interpose_exports:
 """)
     lines += [f"  .quad {name}\n" for name in names]
+    lines.append(f"""\
+  .section .rodata
+  .p2align 3
+  .globl sluice_interpose_count
+  .hidden sluice_interpose_count
+sluice_interpose_count:
+  .quad {len(names)}
+""")
     lines.append('  .section .note.GNU-stack,"",@progbits\n')
     path.write_text("".join(lines))
 

@@ -69,10 +69,10 @@ void* exported_for(const char* name, void* address, cuuint64_t flags) {
   for (const size_t slot : found->second) {
     const std::string_view symbol = driver_function_name(slot);
     if (base_name(symbol) == name && per_thread(symbol) == wants_per_thread) {
-      return sluice_interpose_exports[slot];
+      return front().exports[slot];
     }
   }
-  return sluice_interpose_exports[found->second.front()];
+  return front().exports[found->second.front()];
 }
 
 CUresult note_address(CUresult result, const char* symbol, void** function, cuuint64_t flags) {

@@ -1,7 +1,10 @@
 // Looks a driver function up in the way its argument names and prints the file it was found in.
+// "errno" and "maps" call cuInit and print what that has done.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iostream>
 #include <string>
 
 #include <cuda.h>
@@ -39,11 +42,20 @@ int errno_after_a_call(const char* path) {
   return errno;
 }
 
+// tell_maps() prints what this process has mapped once it has begun with the driver.
+void tell_maps(const char* path) {
+  errno_after_a_call(path);
+  std::ifstream maps("/proc/self/maps");
+  std::cout << maps.rdbuf();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  if (std::strcmp(argv[1], "errno") == 0) {
+  if (std::strcmp(argv[1], "maps") == 0) {
+    tell_maps(argv[2]);
+  } else if (std::strcmp(argv[1], "errno") == 0) {
     std::printf("%d\n", errno_after_a_call(argv[2]));
   } else {
     std::printf("%s\n", file_of(find(argv[1], argv[2])).c_str());

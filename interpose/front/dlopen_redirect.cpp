@@ -1,10 +1,10 @@
 // Which file a program's dlopen of the driver opens: the shim itself, whatever name it used.
+#include <cerrno>
 #include <cstring>
-#include <string>
 
 #include <dlfcn.h>
 
-#include "interpose/shim.hpp"
+#include "interpose/front/own_file.hpp"
 
 extern "C" {
 
@@ -13,20 +13,15 @@ __attribute__((visibility("hidden"))) void* (*sluice_real_dlopen)(const char*, i
 // Returns the name to open: libcuda.so, libcuda.so.N and any path to one become the shim's own
 // file. Called by the exported dlopen with its first argument.
 __attribute__((visibility("hidden"))) const char* sluice_redirect_library(const char* file) {
-  const sluice::interpose::ErrnoGuard guard;
+  const int saved_errno = errno;
   if (sluice_real_dlopen == nullptr) {
     sluice_real_dlopen = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
   }
+  errno = saved_errno;
   if (file == nullptr) return nullptr;
   const char* slash = std::strrchr(file, '/');
   const char* name = slash == nullptr ? file : slash + 1;
-  if (std::strncmp(name, "libcuda.so", 10) != 0) return file;
-  static const char* const own_path = [] {
-    Dl_info info = {};
-    dladdr(reinterpret_cast<const void*>(&sluice_redirect_library), &info);
-    return info.dli_fname;
-  }();
-  return own_path;
+  return std::strncmp(name, "libcuda.so", 10) == 0 ? sluice::interpose::own_file() : file;
 }
 
 }  // extern "C"

@@ -1,0 +1,83 @@
+// What is in every process under Sluice: the driver's functions by name, each a jump. The engine
+// behind them is opened at the first call, so that a shell or a compiler is not kept waiting for
+// it, nor shares its process with LLVM.
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <dlfcn.h>
+
+#include "interpose/front/engine.hpp"
+#include "interpose/front/own_file.hpp"
+#include "interpose/static_runtime/message.hpp"
+
+using namespace sluice::interpose;
+
+extern "C" {
+// Generated (symbols/generate_forwarders.py), as the number of its slots is.
+extern std::atomic<void*> sluice_interpose_slots[];
+extern void* const sluice_interpose_exports[];
+extern const size_t sluice_interpose_count;
+}
+
+namespace {
+
+constexpr char engine_name[] = "libsluice-engine.so";
+constexpr int no_device = 100;  // CUDA_ERROR_NO_DEVICE
+
+int no_engine() {
+  return no_device;
+}
+
+// Without the engine there is no driver either: which one lies below is the engine's to find.
+void tell_missing(const char* path, const char* reason) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true) || !is_logged(Line::error)) return;
+  char what[512];
+  std::snprintf(what, sizeof what, "the driver's functions return CUDA_ERROR_NO_DEVICE: %s",
+                reason);
+  tell(path, what, "install Sluice as a whole");
+}
+
+const Engine* open_engine() {
+  char path[4096];
+  if (!path_beside(engine_name, path, sizeof path)) return nullptr;
+  void* const library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    tell_missing(path, dlerror());
+    return nullptr;
+  }
+  const auto start = reinterpret_cast<decltype(&sluice_engine)>(dlsym(library, "sluice_engine"));
+  static Front front = {sluice_interpose_count, sluice_interpose_slots, sluice_interpose_exports};
+  const Engine* const engine = start == nullptr ? nullptr : start(&front);
+  if (engine == nullptr) tell_missing(path, "it belongs to another build");
+  return engine;
+}
+
+// No lock is held meanwhile: another thread may hold the dynamic linker's and come here from a
+// library's constructor. Who opens the engine a second time gets the same one.
+const Engine* engine() {
+  static std::atomic<const Engine*> known{nullptr};
+  if (const Engine* const opened = known.load(std::memory_order_acquire)) return opened;
+  const int saved_errno = errno;
+  const Engine* const opened = open_engine();
+  if (opened != nullptr) known.store(opened, std::memory_order_release);
+  errno = saved_errno;
+  return opened;
+}
+
+}  // namespace
+
+// Called by the stub of slot `index` with the caller's arguments kept safe; returns where to jump.
+extern "C" void* sluice_interpose_enter(size_t index) {
+  const Engine* const opened = engine();
+  return opened == nullptr ? reinterpret_cast<void*>(&no_engine) : opened->enter(index);
+}
+
+extern "C" __attribute__((visibility("default"))) void sluice_remember_code(const void* image,
+                                                                            size_t size,
+                                                                            const char* ptx,
+                                                                            size_t ptx_size) {
+  if (const Engine* const opened = engine()) opened->remember_code(image, size, ptx, ptx_size);
+}

@@ -1,0 +1,73 @@
+// What is in every process under Sluice is little: the engine comes with the first call of the
+// driver, LLVM with the first kernel that is analysed.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "e2e/process.hpp"
+
+namespace sluice::e2e {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Front, NeedsTheCLibraryAlone) {
+  const Outcome outcome = run({"objdump", "-p", build_path("lib/libsluice.so")});
+  std::vector<std::string> needed;
+  for (const std::string& line : lines(outcome.output)) {
+    if (line.find("NEEDED") != std::string::npos)
+      needed.push_back(line.substr(line.rfind(' ') + 1));
+  }
+  EXPECT_THAT(needed, testing::ElementsAre("libc.so.6"));
+}
+
+TEST(Front, ProcessThatNeverCallsTheDriverHasNoEngine) {
+  const Outcome outcome = sluice_run({}, {"/bin/cat", "/proc/self/maps"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("/libsluice.so"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libsluice-engine.so")));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libsluice-analysis.so")));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libcuda.so")));
+}
+
+TEST(Front, ProcessThatAnalysesNoKernelHasNoAnalysis) {
+  // Who waits for analyses opens it at once.
+  const Outcome outcome = run({build_path("bin/sluice"), "run", "--device", "cpu", "--",
+                               build_path("tests/interpose_lookup"), "maps", "libcuda.so.1"},
+                              {{"SLUICE_ANALYSIS", ""}});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("/libsluice-engine.so"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libsluice-analysis.so")));
+}
+
+// A compiler that brings an LLVM of its own: its host program and its children.
+TEST(Front, CompilersRunUnderSluice) {
+  const ScratchFolder folder;
+  const std::string source = folder.file("one.cu");
+  std::ofstream(source) << "__global__ void scale(float* p) { p[threadIdx.x] *= 2; }\n";
+  const Outcome outcome = sluice_run(
+      {}, {SLUICE_NVCC, "-arch=sm_80", "-cubin", "-o", folder.file("one.cubin"), source});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_TRUE(std::filesystem::exists(folder.file("one.cubin")));
+}
+
+// As where an installation is not whole.
+TEST(Front, MissingEngineIsToldInOneLine) {
+  const ScratchFolder folder;
+  const std::string shim = folder.file("libsluice.so");
+  std::filesystem::copy(build_path("lib/libsluice.so"), shim);
+  const Outcome outcome = run({build_path("tests/interpose_lookup"), "errno", "libcuda.so.1"},
+                              {{"LD_PRELOAD", shim}, {"SLUICE_DEVICE", "cpu"}});
+  EXPECT_EQ(outcome.output, "77\n");
+  ASSERT_EQ(lines(outcome.errors).size(), 1) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr(folder.file("libsluice-engine.so") + ": "));
+  EXPECT_THAT(outcome.errors, HasSubstr("CUDA_ERROR_NO_DEVICE"));
+}
+
+}  // namespace
+}  // namespace sluice::e2e
