@@ -8,7 +8,7 @@
 namespace sluice::interpose {
 
 // Front is the jump table of libsluice.so, for the engine to lead elsewhere. It lives as long as
-// the process.
+// the process. symbols/generate_forwarders.py writes it member by member.
 struct Front {
   size_t count;               // of driver functions
   std::atomic<void*>* slots;  // where each exported function jumps to

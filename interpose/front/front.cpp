@@ -15,10 +15,8 @@
 using namespace sluice::interpose;
 
 extern "C" {
-// Generated (symbols/generate_forwarders.py), as the number of its slots is.
-extern std::atomic<void*> sluice_interpose_slots[];
-extern void* const sluice_interpose_exports[];
-extern const size_t sluice_interpose_count;
+// Generated (symbols/generate_forwarders.py).
+extern const Front sluice_interpose_front;
 }
 
 namespace {
@@ -49,8 +47,7 @@ const Engine* open_engine() {
     return nullptr;
   }
   const auto start = reinterpret_cast<decltype(&sluice_engine)>(dlsym(library, "sluice_engine"));
-  static Front front = {sluice_interpose_count, sluice_interpose_slots, sluice_interpose_exports};
-  const Engine* const engine = start == nullptr ? nullptr : start(&front);
+  const Engine* const engine = start == nullptr ? nullptr : start(&sluice_interpose_front);
   if (engine == nullptr) tell_missing(path, "it belongs to another build");
   return engine;
 }

@@ -1,5 +1,6 @@
 #include "interpose/models/analysis_library.hpp"
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,9 @@ Result<const runtime::ModelMaker*> open_maker(const std::string& path) {
   return make(throw_assertion);
 }
 
+// A fork waits so long while the library is being opened, which takes some milliseconds.
+constexpr std::chrono::seconds patience_of_fork{1};
+
 // Late is the library, opened at the first call of get(). One for the process, and never destroyed.
 class Late {
  public:
@@ -42,14 +46,18 @@ class Late {
     if (!maker_) maker_ = open_maker(path_);
     return *maker_;
   }
-  // While another thread is inside the dynamic linker, a child would get that half changed.
-  void before_fork() { opening_.lock(); }
-  void after_fork() { opening_.unlock(); }
+  // While another thread is inside the dynamic linker, a child would get that half changed. But who
+  // forks in a library's constructor has the linker's lock, which that thread may be waiting for.
+  void before_fork() { is_held_ = opening_.try_lock_for(patience_of_fork); }
+  void after_fork() {
+    if (is_held_) opening_.unlock();
+  }
 
  private:
   const std::string path_;
-  std::mutex opening_;
+  std::timed_mutex opening_;
   std::optional<Result<const runtime::ModelMaker*>> maker_;  // guarded by opening_
+  bool is_held_ = false;  // by who forks; the C library lets one thread fork at a time
 };
 
 Late& late(const std::string& folder) {

@@ -107,12 +107,12 @@ sluice_interpose_exports:
 """)
     lines += [f"  .quad {name}\n" for name in names]
     lines.append(f"""\
-  .section .rodata
-  .p2align 3
-  .globl sluice_interpose_count
-  .hidden sluice_interpose_count
-sluice_interpose_count:
+  .globl sluice_interpose_front
+  .hidden sluice_interpose_front
+sluice_interpose_front:
   .quad {len(names)}
+  .quad sluice_interpose_slots
+  .quad sluice_interpose_exports
 """)
     lines.append('  .section .note.GNU-stack,"",@progbits\n')
     path.write_text("".join(lines))
