@@ -34,7 +34,7 @@ Error error_of(const Obstacle& obstacle, const std::string& path) {
 void take_runtime(ProgramFile& program, Bytes bytes, const std::string& path,
                   const std::string& cpu_folder) {
   const auto elf = ElfView::of(bytes);
-  if (!elf) return;
+  if (!elf || !may_have_runtime(*elf)) return;
   const std::string name(runtime_that_serves(*elf));
   const Result<MappedFile> own = MappedFile::open(cpu_folder + "/" + name);
   if (!own) return;

@@ -141,14 +141,6 @@ void tell_of_gpu_library(const char* path) {
        "use kernels of your own, or a machine with a GPU (other such libraries are not named)");
 }
 
-constexpr std::string_view landmark = "__cudaRegisterFatBinary";
-
-// may_have_runtime() is false of nearly all libraries, and quickly so.
-bool may_have_runtime(const ElfView& elf) {
-  return ElfSymbols(elf, SHT_SYMTAB).may_have(landmark) ||
-         ElfSymbols(elf, SHT_DYNSYM).may_have(landmark);
-}
-
 // has_hidden_runtime() is true of a library with a runtime and without names for its functions.
 bool has_hidden_runtime(const ElfView& elf) {
   return ElfSymbols(elf, SHT_SYMTAB).size() == 0 && elf.has_section(".nvFatBinSegment");

@@ -143,6 +143,11 @@ const RuntimeFunctions::Function* RuntimeFunctions::find(std::string_view name) 
   return found != functions_.end() && found->name == name ? found : nullptr;
 }
 
+bool may_have_runtime(const ElfView& elf) {
+  return ElfSymbols(elf, SHT_SYMTAB).may_have(landmark) ||
+         ElfSymbols(elf, SHT_DYNSYM).may_have(landmark);
+}
+
 std::string_view runtime_that_serves(const ElfView& elf) {
   const ElfSymbols symbols = symbols_of(elf);
   for (size_t i = 0; i < symbols.size(); ++i) {

@@ -64,6 +64,10 @@ class RuntimeFunctions {
 // own_runtimes are the files of the CPU device's runtimes, that of the newest CUDA first.
 inline constexpr std::string_view own_runtimes[] = {"libcudart.so.13", "libcudart.so.12"};
 
+// may_have_runtime() is false of nearly all files, and quickly so: what has no runtime need not be
+// looked at further.
+bool may_have_runtime(const ElfView& elf);
+
 // runtime_that_serves() is the one of own_runtimes whose functions and structures are those of the
 // runtime that the file may have in itself.
 std::string_view runtime_that_serves(const ElfView& elf);
