@@ -17,6 +17,26 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
+# What is in a program's process has the standard library inside, where the system has that to link in: the
+# program may bring an older one, and loading it costs more than most of what Sluice has to do at a start.
+# What starts programs has all inside.
+include(CheckCXXSourceCompiles)
+set(uses_library "#include <string>\nint main(int count, char** given) { return std::string(given[0]).size() == 0; }")
+set(inside -static-libstdc++ -static-libgcc)
+set(CMAKE_REQUIRED_LINK_OPTIONS ${inside})
+check_cxx_source_compiles("${uses_library}" SLUICE_LINKS_STANDARD_LIBRARY)
+set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+check_cxx_source_compiles("${uses_library}" SLUICE_LINKS_ALL)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+set(SLUICE_LIBRARY_INSIDE)
+if(SLUICE_LINKS_STANDARD_LIBRARY AND NOT SLUICE_SANITIZE)
+  set(SLUICE_LIBRARY_INSIDE ${inside})
+endif()
+set(SLUICE_ALL_INSIDE ${SLUICE_LIBRARY_INSIDE})
+if(SLUICE_LINKS_ALL AND NOT SLUICE_SANITIZE)
+  set(SLUICE_ALL_INSIDE -static)
+endif()
+
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
   # Paths relative to the checkout, so that a new clone finds what another one compiled.

@@ -2,6 +2,7 @@
 # whole may be moved.
 set(private ${CMAKE_INSTALL_LIBDIR}/sluice)
 install(TARGETS sluice_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS sluice_all_tools RUNTIME DESTINATION ${private})
 install(TARGETS sluice_shim sluice_engine sluice_analysis_library LIBRARY DESTINATION ${private})
 install(TARGETS sluice_libcuda sluice_libcudart sluice_libcudart_12 sluice_audit ${SLUICE_FORWARDERS}
   LIBRARY DESTINATION ${private}/cpu)
@@ -44,6 +45,10 @@ sluice_notice("JSON for Modern C++ (nlohmann/json)" nlohmann-json3-dev "MIT")
 sluice_notice("Boost (ICL and what it includes)" libboost-dev "BSL-1.0")
 sluice_notice("xxHash" libxxhash-dev "BSD-2-Clause")
 sluice_notice("tl::expected" libexpected-dev "CC0-1.0")
+string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
+sluice_notice("GNU C++ and compiler libraries (libstdc++, libgcc)" libstdc++-${gcc}-dev
+  "GPL-3.0-or-later WITH GCC-exception-3.1" gcc-${gcc}-base)
+sluice_notice("GNU C library, in bin/sluice" libc6-dev "LGPL-2.1-or-later" libc6)
 file(WRITE ${PROJECT_BINARY_DIR}/NOTICES "${notices}")
 install(FILES ${PROJECT_BINARY_DIR}/NOTICES DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -19,7 +19,7 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
-#include "interpose/driver/driver_search.hpp"
+#include "interpose/driver/find_driver.hpp"
 #include "interpose/driver/program_file.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/host_watch.hpp"

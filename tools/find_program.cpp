@@ -13,11 +13,15 @@ namespace sluice::tools {
 namespace fs = std::filesystem;
 
 std::string library_folder() {
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const fs::path installed = (own / built.libraries).lexically_normal();
-  if (fs::exists(installed / "libsluice.so", error)) return installed.string();
-  return (own.parent_path() / "lib").string();
+  static const std::string folder = [] {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+    if (fs::exists(own / "libsluice.so", error)) return own.string();
+    const fs::path installed = (own / built.libraries).lexically_normal();
+    if (fs::exists(installed / "libsluice.so", error)) return installed.string();
+    return (own.parent_path() / "lib").string();
+  }();
+  return folder;
 }
 
 std::string cpu_folder() {

@@ -11,8 +11,8 @@ namespace sluice::tools {
 // is changed.
 Result<std::string> find_program(const std::string& name);
 
-// library_folder() holds libsluice.so and cpu/. It lies beside the launcher: as installed, or as in
-// a build tree and in a Python wheel.
+// library_folder() holds libsluice.so, sluice-tools and cpu/. It lies beside the launcher: as
+// installed, or as in a build tree and in a Python wheel.
 std::string library_folder();
 
 // cpu_folder() is that folder's cpu/, which holds the CPU device's driver and runtimes.

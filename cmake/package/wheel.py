@@ -29,7 +29,7 @@ FOR_CPU = ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libsluice-audi
            "libnvrtc.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13"]
 PARTS = {"bin/sluice": "bin/sluice",
          **{f"lib/sluice/{name}": f"lib/{name}"
-            for name in ("libsluice.so", "libsluice-engine.so", "libsluice-analysis.so")},
+            for name in ("sluice-tools", "libsluice.so", "libsluice-engine.so", "libsluice-analysis.so")},
          **{f"lib/sluice/cpu/{name}": f"lib/cpu/{name}" for name in FOR_CPU}}
 
 

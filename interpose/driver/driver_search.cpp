@@ -5,8 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <dlfcn.h>
-
 namespace sluice::interpose {
 namespace {
 
@@ -61,12 +59,6 @@ Result<DeviceChoice> device_choice(const std::string& text) {
   return invalid_input("'" + text + "' is no device", {}, "use auto, gpu or cpu");
 }
 
-void* open_driver(const std::string& path) {
-  using Open = void* (*)(const char*, int);
-  static const auto open = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
-  return open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-}
-
 std::vector<std::string> gpu_driver_candidates(const std::string& library_folder) {
   std::error_code error;
   const fs::path own_folder = fs::weakly_canonical(library_folder, error);
@@ -93,18 +85,13 @@ bool shows_gpu(const std::string& root) {
          fs::exists(fs::path(root) / "usr/bin/nvidia-modprobe", error);
 }
 
-Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_folder) {
+bool may_be_gpu(DeviceChoice choice) {
+  return choice == DeviceChoice::gpu ||
+         (choice == DeviceChoice::automatic && shows_gpu(root_of_signs()));
+}
+
+Result<FoundDriver> cpu_device(const std::string& library_folder) {
   const fs::path cpu = fs::path(library_folder) / "cpu" / "libcuda.so.1";
-  const bool by_signs = choice == DeviceChoice::automatic;
-  if (choice == DeviceChoice::gpu || (by_signs && shows_gpu(root_of_signs()))) {
-    for (const std::string& path : gpu_driver_candidates(library_folder)) {
-      if (open_driver(path) != nullptr) return FoundDriver{path, false, by_signs};
-    }
-  }
-  if (choice == DeviceChoice::gpu) {
-    return system_error("no NVIDIA driver was found", "device gpu",
-                        "use --device cpu (or SLUICE_DEVICE=cpu) to run on the CPU device");
-  }
   std::error_code error;
   if (!fs::exists(cpu, error)) {
     return system_error("the CPU device is missing", cpu.string(), "build it with scripts/build");

@@ -23,11 +23,11 @@ struct FoundDriver {
   bool is_by_signs = false;
 };
 
-// find_driver() decides for a choice. `library_folder` holds libsluice.so and cpu/libcuda.so.1.
-// `automatic` takes a GPU driver where shows_gpu(), else the CPU device; `gpu` takes the first that
-// there is. Drivers are opened (and left open) and never initialised: a program that forks before
-// its own cuInit may use CUDA in the child. An error names what was looked for.
-Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_folder);
+// may_be_gpu() is whether a choice may come to a GPU's driver; where it is `automatic`, by
+// shows_gpu(). cpu_device() is what it else comes to, an error where that is not in
+// `library_folder`/cpu.
+bool may_be_gpu(DeviceChoice choice);
+Result<FoundDriver> cpu_device(const std::string& library_folder);
 
 // shows_gpu() is true where the system tells of an NVIDIA GPU that this process may use, as far as
 // can be known without asking a driver: there is a device file (/dev/nvidia0 and so on, WSL's
@@ -35,10 +35,6 @@ Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_
 // device file; and CUDA_VISIBLE_DEVICES is not set to a list whose first entry is no device. `root`
 // stands for "/".
 bool shows_gpu(const std::string& root);
-
-// open_driver() opens a driver by its path with the C library's dlopen, not with the shim's own.
-// Returns its handle, or nullptr with the reason in dlerror().
-void* open_driver(const std::string& path);
 
 // gpu_driver_candidates() lists existing libcuda.so.1 files of the system in the order of the
 // dynamic loader (LD_LIBRARY_PATH, ld.so.conf's folders, the usual ones), without Sluice's own.

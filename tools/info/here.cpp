@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/processors.hpp"
+#include "interpose/driver/find_driver.hpp"
 #include "tools/built.hpp"
 
 namespace sluice::tools {

@@ -1,5 +1,5 @@
 // Which driver is chosen, and what is said where there is none.
-#include "interpose/driver/driver_search.hpp"
+#include "interpose/driver/find_driver.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,0 +1,48 @@
+// sluice: starts programs on the CPU device, and is itself there at once. What the other
+// subcommands need, LLVM above all, is in sluice-tools, which it becomes for them, and where there
+// may be a GPU.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "base/result.hpp"
+#include "interpose/driver/driver_search.hpp"
+#include "tools/command.hpp"
+#include "tools/command_line.hpp"
+#include "tools/find_program.hpp"
+#include "tools/report.hpp"
+#include "tools/run.hpp"
+
+namespace {
+
+using namespace sluice;
+
+int become_tools(char** argv) {
+  const std::string path = tools::library_folder() + "/sluice-tools";
+  execv(path.c_str(), argv);
+  const std::string what = std::string("cannot be run: ") + std::strerror(errno);
+  return tools::refuse(tools::exit_not_executable,
+                       Error{ErrorKind::system, what, path, "install Sluice as a whole"});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::strcmp(argv[1], "run") != 0) return become_tools(argv);
+  CLI::App app;
+  tools::name_app(app);
+  int status = tools::exit_success;
+  const auto find_driver =
+      [argv](interpose::DeviceChoice choice,
+             const std::string& library_folder) -> Result<interpose::FoundDriver> {
+    // Which library is a driver is found by opening it.
+    if (interpose::may_be_gpu(choice)) std::exit(become_tools(argv));
+    return interpose::cpu_device(library_folder);
+  };
+  tools::add_run_command(app, find_driver, &status);
+  return tools::parse(app, argc, argv, status);
+}
