@@ -1,8 +1,8 @@
 // libsluice-audit.so: who asks for NVRTC or nvJitLink gets our forwarder. On the CPU device, before
 // any code of a program or library runs, each function of a CUDA runtime that is linked into it is
 // led to the CPU device's own. The dynamic linker calls this library (LD_AUDIT, rtld-audit(7))
-// under its own lock, and gives it a namespace with a C library apart: nothing here is seen by the
-// program.
+// under its own lock, in a namespace apart: nothing here is seen by the program. It needs no other
+// library, not even C's (c_functions.cpp), which it would get once more in every process.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,14 +77,26 @@ void tell_obstacle(const char* path, const Obstacle& obstacle) {
   say_once(path, what, remedy);
 }
 
+// own_file() is this library's: of all that is loaded, in any namespace, the one whose dynamic
+// section is ours. Null where the dynamic linker does not tell.
+const char* own_file() {
+  const auto* space = reinterpret_cast<const r_debug_extended*>(&_r_debug);
+  for (; space != nullptr; space = space->base.r_version > 1 ? space->r_next : nullptr) {
+    for (const link_map* object = space->base.r_map; object != nullptr; object = object->l_next) {
+      if (object->l_ld == _DYNAMIC) return object->l_name;
+    }
+  }
+  return nullptr;
+}
+
 // The folder of the CPU device's libraries, this one too, with a slash at its end; empty where that
 // does not say where it is.
 const char* own_folder() {
   static char path[4096];
   if (*path != '\0') return path;
-  Dl_info own = {};
-  if (dladdr(reinterpret_cast<const void*>(&own_folder), &own) == 0) return path;
-  std::string_view folder = own.dli_fname;
+  const char* const own = own_file();
+  if (own == nullptr) return path;
+  std::string_view folder = own;
   folder.remove_suffix(file_name(folder).size());
   if (folder.size() < sizeof path) std::memcpy(path, folder.data(), folder.size());
   return path;

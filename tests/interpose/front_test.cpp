@@ -16,14 +16,23 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Front, NeedsTheCLibraryAlone) {
-  const Outcome outcome = run({"objdump", "-p", build_path("lib/libsluice.so")});
+std::vector<std::string> needed_by(const std::string& library) {
   std::vector<std::string> needed;
-  for (const std::string& line : lines(outcome.output)) {
+  for (const std::string& line : lines(run({"objdump", "-p", build_path(library)}).output)) {
     if (line.find("NEEDED") != std::string::npos)
       needed.push_back(line.substr(line.rfind(' ') + 1));
   }
-  EXPECT_THAT(needed, testing::ElementsAre("libc.so.6"));
+  return needed;
+}
+
+TEST(Front, NeedsTheCLibraryAlone) {
+  EXPECT_THAT(needed_by("lib/libsluice.so"), testing::ElementsAre("libc.so.6"));
+}
+
+// It would get one more of its own.
+TEST(Front, AuditLibraryNeedsNotEvenThat) {
+  EXPECT_THAT(needed_by("lib/cpu/libsluice-audit.so"),
+              testing::ElementsAre("ld-linux-x86-64.so.2"));
 }
 
 TEST(Front, ProcessThatNeverCallsTheDriverHasNoEngine) {
