@@ -37,6 +37,17 @@ if(SLUICE_LINKS_ALL AND NOT SLUICE_SANITIZE)
   set(SLUICE_ALL_INSIDE -static)
 endif()
 
+# Libraries are relocated in every process: so packed, LLVM's 90,000 places take 40 KB instead of 2.2 MB. glibc 2.36
+# knows the form.
+include(CheckCXXSourceRuns)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+check_cxx_source_runs("static int value; int* place = &value; int main() { return place != &value; }"
+  SLUICE_PACKS_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(SLUICE_PACKS_RELOCATIONS)
+  add_link_options(-Wl,-z,pack-relative-relocs)
+endif()
+
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
   # Paths relative to the checkout, so that a new clone finds what another one compiled.
