@@ -4,7 +4,7 @@ set(private ${CMAKE_INSTALL_LIBDIR}/sluice)
 install(TARGETS sluice_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS sluice_all_tools RUNTIME DESTINATION ${private})
 install(TARGETS sluice_shim sluice_engine sluice_analysis_library LIBRARY DESTINATION ${private})
-install(TARGETS sluice_libcuda sluice_libcudart sluice_libcudart_12 sluice_audit ${SLUICE_FORWARDERS}
+install(TARGETS sluice_libcuda sluice_libcudart sluice_libcudart_12 sluice_cudart sluice_cudart_12 sluice_audit ${SLUICE_FORWARDERS}
   LIBRARY DESTINATION ${private}/cpu)
 install(FILES cmake/package/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cmake/package/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)

@@ -123,7 +123,8 @@ std::string runtime_of_others() {
 }
 
 runtime::ModelMaker model_maker(const Settings& settings) {
-  runtime::ModelMaker maker = late_model_maker(library_folder(), settings.config.waits_for_analysis);
+  runtime::ModelMaker maker =
+      late_model_maker(library_folder(), settings.config.waits_for_analysis);
   if (settings.analysis_cache.empty()) return maker;
   return runtime::cached_model_maker(std::move(maker),
                                      std::make_shared<const CacheFolder>(settings.analysis_cache),

@@ -25,7 +25,8 @@ def main():
 '''
 MAIN = "from sluice import main\n\nmain()\n"
 # A wheel holds no links, so libcuda.so and libcudart.so, which are some, stay out.
-FOR_CPU = ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libsluice-audit.so", "libnvrtc.so.12",
+FOR_CPU = ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libsluice-cudart.so.12",
+           "libsluice-cudart.so.13", "libsluice-audit.so", "libnvrtc.so.12",
            "libnvrtc.so.13", "libnvJitLink.so.12", "libnvJitLink.so.13"]
 PARTS = {"bin/sluice": "bin/sluice",
          **{f"lib/sluice/{name}": f"lib/{name}"

@@ -39,16 +39,15 @@ void tell_missing(const char* path, const char* reason) {
 }
 
 const Engine* open_engine() {
-  char path[4096];
-  if (!path_beside(engine_name, path, sizeof path)) return nullptr;
-  void* const library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  const LibraryPath path(engine_name);
+  void* const library = dlopen(path.text, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
-    tell_missing(path, dlerror());
+    tell_missing(path.text, dlerror());
     return nullptr;
   }
   const auto start = reinterpret_cast<decltype(&sluice_engine)>(dlsym(library, "sluice_engine"));
   const Engine* const engine = start == nullptr ? nullptr : start(&sluice_interpose_front);
-  if (engine == nullptr) tell_missing(path, "it belongs to another build");
+  if (engine == nullptr) tell_missing(path.text, "it belongs to another build");
   return engine;
 }
 

@@ -1,7 +1,9 @@
 // Where the library that this is compiled into lies.
 #pragma once
 
+#include <climits>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
@@ -15,18 +17,18 @@ inline const char* own_file() {
   return dladdr(reinterpret_cast<const void*>(&own_file), &info) == 0 ? nullptr : info.dli_fname;
 }
 
-// path_beside() writes the path of a file of that name in the same folder; false where that has no
-// room or is not known.
-inline bool path_beside(const char* name, char* path, size_t size) {
-  const char* const own = own_file();
-  if (own == nullptr) return false;
-  const char* const slash = std::strrchr(own, '/');
-  const size_t folder = slash == nullptr ? 0 : static_cast<size_t>(slash - own) + 1;
-  const size_t length = std::strlen(name) + 1;
-  if (folder + length > size) return false;
-  std::memcpy(path, own, folder);
-  std::memcpy(path + folder, name, length);
-  return true;
-}
+// LibraryPath is the path of a file of that name in the same folder, wherever a link to this one
+// lies; the name alone where that has no room or is not known.
+struct LibraryPath {
+  explicit LibraryPath(const char* name) {
+    const char* const own = own_file();
+    const bool is_known = own != nullptr && realpath(own, text) != nullptr;
+    char* file = is_known ? std::strrchr(text, '/') + 1 : text;
+    const size_t length = std::strlen(name) + 1;
+    if (length > static_cast<size_t>(text + sizeof text - file)) file = text;
+    std::memcpy(file, name, length);
+  }
+  char text[PATH_MAX] = {};
+};
 
 }  // namespace sluice::interpose

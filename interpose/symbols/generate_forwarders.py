@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Writes the shim's jump table from the toolkit's own headers.
+"""Writes the jump tables of what is preloaded: the shim's, from the toolkit's own headers, and a CUDA runtime's.
 
-For every driver function that cuda.h and its companions declare, the assembler file exports a
-symbol of that name which jumps through a slot. A slot first leads to a stub that asks
+For every driver function that cuda.h and its companions declare, or every function that a library
+exports, the assembler file exports a symbol of that name which jumps through a slot. A slot first leads to a stub that asks
 sluice_interpose_enter() where to go; the stub keeps every argument register, so no function's
 signature is needed. The include file lists the names in the order of the slots.
 
 usage: generate_forwarders.py --compiler CXX --include DIR --assembly OUT.S --names OUT.inc
+       generate_forwarders.py --nm NM --library LIBRARY --assembly OUT.S
 """
 
 import argparse
 import pathlib
+import re
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake"))
@@ -72,7 +75,18 @@ sluice_interpose_stub:
 """
 
 
-def write_assembly(names, path):
+def table(name, words, section):
+    return [f"""\
+  .section {section}
+  .p2align 3
+  .globl {name}
+  .hidden {name}
+  .type {name}, @object
+{name}:
+""", *(f"  .quad {word}\n" for word in words), f"  .size {name}, {8 * len(words)}\n"]
+
+
+def jumps(names):
     lines = [STUBS]
     for index, name in enumerate(names):
         lines.append(f"""\
@@ -88,45 +102,48 @@ sluice_stub_{index}:
   pushq ${index}
   jmp sluice_interpose_stub
 """)
-    lines.append("""\
-  .data
-  .p2align 3
-  .globl sluice_interpose_slots
-  .hidden sluice_interpose_slots
-  .type sluice_interpose_slots, @object
-sluice_interpose_slots:
-""")
-    lines += [f"  .quad sluice_stub_{index}\n" for index in range(len(names))]
-    lines.append(f"""\
-  .size sluice_interpose_slots, {8 * len(names)}
-  .section .data.rel.ro,"aw",@progbits
-  .p2align 3
-  .globl sluice_interpose_exports
-  .hidden sluice_interpose_exports
-sluice_interpose_exports:
-""")
-    lines += [f"  .quad {name}\n" for name in names]
-    lines.append(f"""\
-  .globl sluice_interpose_front
-  .hidden sluice_interpose_front
-sluice_interpose_front:
-  .quad {len(names)}
-  .quad sluice_interpose_slots
-  .quad sluice_interpose_exports
-""")
-    lines.append('  .section .note.GNU-stack,"",@progbits\n')
-    path.write_text("".join(lines))
+    return lines + table("sluice_interpose_slots", [f"sluice_stub_{index}" for index in range(len(names))], ".data")
+
+
+def driver_table(names):
+    """The jump table of libsluice.so, and the Front that the engine gets (front/engine.hpp)."""
+    return [*jumps(names), *table("sluice_interpose_exports", names, '.data.rel.ro,"aw",@progbits'),
+            *table("sluice_interpose_front", [len(names), "sluice_interpose_slots", "sluice_interpose_exports"],
+                   '.data.rel.ro,"aw",@progbits')]
+
+
+def runtime_table(names):
+    """That of a libcudart.so, and the names, one behind the other, which need no relocation."""
+    texts = [f'  .asciz "{name}"\n' for name in names]
+    return [*jumps(names), "  .section .rodata\n  .globl sluice_interpose_names\n"
+            "  .hidden sluice_interpose_names\nsluice_interpose_names:\n", *texts]
+
+
+def exported_names(nm, library):
+    listing = subprocess.run([nm, "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return sorted(set(re.findall(r" T (\w+)@@", listing)))
+
+
+def write(path, lines):
+    text = "".join([*lines, '  .section .note.GNU-stack,"",@progbits\n'])
+    if not path.exists() or path.read_text() != text:  # what did not change is not linked again
+        path.write_text(text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--compiler", required=True)
-    parser.add_argument("--include", required=True, type=pathlib.Path)
+    parser.add_argument("--compiler")
+    parser.add_argument("--include", type=pathlib.Path)
+    parser.add_argument("--names", type=pathlib.Path)
+    parser.add_argument("--nm")
+    parser.add_argument("--library", type=pathlib.Path)
     parser.add_argument("--assembly", required=True, type=pathlib.Path)
-    parser.add_argument("--names", required=True, type=pathlib.Path)
     arguments = parser.parse_args()
+    if arguments.library:
+        write(arguments.assembly, runtime_table(exported_names(arguments.nm, arguments.library)))
+        return
     names = declared_names(arguments.compiler, arguments.include)
-    write_assembly(names, arguments.assembly)
+    write(arguments.assembly, driver_table(names))
     arguments.names.write_text("".join(f'SLUICE_DRIVER_FUNCTION("{name}")\n' for name in names))
 
 

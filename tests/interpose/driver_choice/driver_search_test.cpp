@@ -1,6 +1,4 @@
 // Which driver is chosen, and what is said where there is none.
-#include "interpose/driver/find_driver.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +10,7 @@
 
 #include "base/scratch_folder.hpp"
 #include "e2e/process.hpp"
+#include "interpose/driver/find_driver.hpp"
 
 namespace sluice::interpose {
 namespace {
