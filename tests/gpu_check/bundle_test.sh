@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 tar -C "$folder" -xzf build/sluice-bundle.tar.gz
 bundle=$folder/sluice-bundle
-for file in "$bundle/bin/sluice" "$bundle/lib/sluice-tools" "$bundle"/lib/libsluice*.so; do
+for file in "$bundle/lib/sluice-tools" "$bundle"/lib/libsluice*.so; do
   ldd "$file" >"$folder/ldd"
   if grep -i 'not found\|llvm\|polly\|isl\.\|libz3\|cudart\|nvrtc\|nvJitLink' "$folder/ldd"; then
     fail "$file needs more than a bare system has"
