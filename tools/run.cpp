@@ -72,10 +72,10 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   const std::string shim = (libraries / "libsluice.so").string();
   std::string preload = options.off ? "" : shim;
   if (cpu) {
-    // By absolute path: a program may carry an RPATH to the toolkit's own cudart.
-    if (options.off) preload = cpu_folder() + "/libcuda.so.1";
+    // By absolute path: a program may carry an RPATH to the toolkit's own cudart. The driver, where
+    // the shim does not stand for it, is found when it is asked for (static_runtime/audit.cpp).
     for (const std::string_view name : interpose::own_runtimes)
-      preload += ":" + cpu_folder() + "/" + std::string(name);
+      preload += (preload.empty() ? "" : ":") + cpu_folder() + "/" + std::string(name);
     prepend("LD_LIBRARY_PATH", cpu_folder());
   }
   if (!preload.empty()) prepend("LD_PRELOAD", preload);

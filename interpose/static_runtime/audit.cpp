@@ -102,7 +102,7 @@ const char* own_folder() {
   return path;
 }
 
-// RuntimePath is where one of them lies.
+// RuntimePath is where one of those libraries lies.
 struct RuntimePath {
   explicit RuntimePath(std::string_view name) {
     const std::string_view folder = own_folder();
@@ -112,6 +112,13 @@ struct RuntimePath {
   }
   char text[4096] = {};
 };
+
+// own_driver() is the CPU device's driver, for who asks for it by name where no shim has that name
+// already. Folders that a program was linked with (RPATH) come later.
+const char* own_driver() {
+  static const RuntimePath path("libcuda.so.1");
+  return path.text;
+}
 
 // is_own() is true of Sluice's own libraries, here and in the folder above.
 bool is_own(std::string_view path) {
@@ -240,7 +247,9 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmi
 }
 
 __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t*, unsigned) {
-  return const_cast<char*>(sluice::interpose::asked_library(name, sluice::interpose::own_folder()));
+  using namespace sluice::interpose;
+  const bool is_driver = state().is_cpu && std::strcmp(name, "libcuda.so.1") == 0;
+  return const_cast<char*>(is_driver ? own_driver() : asked_library(name, own_folder()));
 }
 
 // Everything that is opened together is mapped, and none of its code has run.

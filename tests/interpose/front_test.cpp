@@ -42,6 +42,15 @@ TEST(Front, ProcessThatNeverCallsTheDriverHasNoEngine) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("/libsluice-engine.so")));
   EXPECT_THAT(outcome.output, Not(HasSubstr("/libsluice-analysis.so")));
   EXPECT_THAT(outcome.output, Not(HasSubstr("/libcuda.so")));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libstdc++")));
+}
+
+TEST(Front, ProcessThatNeverCallsTheDriverHasNoneWhereSluiceIsOff) {
+  const Outcome outcome = sluice_run({"--off"}, {"/bin/cat", "/proc/self/maps"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("/libcudart.so.13"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libcuda.so")));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/libstdc++")));
 }
 
 TEST(Front, ProcessThatAnalysesNoKernelHasNoAnalysis) {
