@@ -18,6 +18,7 @@
 
 #include "interpose/driver/gpu_libraries.hpp"
 #include "interpose/run_time_code/asked_library.hpp"
+#include "interpose/static_runtime/first_look.hpp"
 #include "interpose/static_runtime/loaded_object.hpp"
 #include "interpose/static_runtime/message.hpp"
 
@@ -161,7 +162,7 @@ void tell_of_gpu_library(const char* path) {
 
 // has_hidden_runtime() is true of a library with a runtime and without names for its functions.
 bool has_hidden_runtime(const ElfView& elf) {
-  return ElfSymbols(elf, SHT_SYMTAB).size() == 0 && elf.has_section(".nvFatBinSegment");
+  return ElfSymbols(elf, SHT_SYMTAB).size() == 0 && elf.has_section(fat_binary_section);
 }
 
 // replace() leads a runtime that the object has to ours, and tells where it can't.
@@ -192,6 +193,7 @@ void replace(const char* path, const ElfView& elf, const link_map& object) {
 void look_at(const link_map& object) {
   const char* const path = path_of(object);
   tell_of_gpu_library(path);
+  if (!is_worth_a_look(path)) return;
   const FileView file(path);
   const auto elf = ElfView::of(file.bytes());
   if (!elf || !is_file_of(*elf, object)) return;

@@ -180,6 +180,9 @@ int fstat(int file, struct stat* status) noexcept {
 ssize_t write(int file, const void* bytes, size_t size) {
   return call(SYS_write, file, bytes, size);
 }
+ssize_t pread(int file, void* bytes, size_t size, off_t offset) {
+  return call(SYS_pread64, file, bytes, size, offset);
+}
 ssize_t readlink(const char* path, char* target, size_t size) noexcept {
   return call(SYS_readlink, path, target, size);
 }

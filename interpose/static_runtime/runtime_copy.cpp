@@ -9,9 +9,6 @@
 namespace sluice::interpose {
 namespace {
 
-// Every program that launches kernels registers its code by this function.
-constexpr std::string_view landmark = "__cudaRegisterFatBinary";
-
 // CUDA 12 alone has this function: before and after it the name has no suffix.
 constexpr std::string_view landmark_of_cuda_12 = "cudaGetDeviceProperties_v2";
 
@@ -144,8 +141,8 @@ const RuntimeFunctions::Function* RuntimeFunctions::find(std::string_view name) 
 }
 
 bool may_have_runtime(const ElfView& elf) {
-  return ElfSymbols(elf, SHT_SYMTAB).may_have(landmark) ||
-         ElfSymbols(elf, SHT_DYNSYM).may_have(landmark);
+  return ElfSymbols(elf, SHT_SYMTAB).may_have(runtime_landmark) ||
+         ElfSymbols(elf, SHT_DYNSYM).may_have(runtime_landmark);
 }
 
 std::string_view runtime_that_serves(const ElfView& elf) {
@@ -162,14 +159,14 @@ std::string_view runtime_that_serves(const ElfView& elf) {
 RuntimeCopy find_runtime(const ElfView& elf, const RuntimeFunctions& ours) {
   RuntimeCopy copy;
   const ElfSymbols symbols = symbols_of(elf);
-  if (!symbols.may_have(landmark)) return copy;
+  if (!symbols.may_have(runtime_landmark)) return copy;
   const bool all_taken = take_functions(symbols, ours, copy.functions);
   // A runtime is there as a whole or not at all. Who wraps functions of it, as profilers do, has a
   // few.
   copy.is_there = copy.functions.size() > ours.size() / 2;
   if (!copy.is_there) return copy;
   if (!all_taken) {
-    copy.obstacle = obstacle(Obstacle::Kind::denied, landmark);
+    copy.obstacle = obstacle(Obstacle::Kind::denied, runtime_landmark);
     return copy;
   }
   copy.obstacle = merge_aliases(copy.functions);

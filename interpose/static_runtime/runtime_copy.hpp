@@ -64,6 +64,11 @@ class RuntimeFunctions {
 // own_runtimes are the files of the CPU device's runtimes, that of the newest CUDA first.
 inline constexpr std::string_view own_runtimes[] = {"libcudart.so.13", "libcudart.so.12"};
 
+// Every program that launches kernels registers its code by this function of the runtime,
+inline constexpr std::string_view runtime_landmark = "__cudaRegisterFatBinary";
+// and nvcc puts what tells of that code into this section.
+inline constexpr std::string_view fat_binary_section = ".nvFatBinSegment";
+
 // may_have_runtime() is false of nearly all files, and quickly so: what has no runtime need not be
 // looked at further.
 bool may_have_runtime(const ElfView& elf);
