@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include <boost/crc.hpp>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace sluice::dro {
 
@@ -29,10 +32,17 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_by_instruction(std::string_vie
   return ~rest;
 }
 
+// __builtin_cpu_supports() would ask for all that a processor has, in each process that has this
+// library, and a virtual machine takes some microseconds for each question.
+bool has_sse42() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0;
+}
+
 }  // namespace
 
 uint32_t crc32c(std::string_view text) {
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  static const bool has_instruction = has_sse42();
   return has_instruction ? crc32c_by_instruction(text) : crc32c_by_table(text);
 }
 #else
