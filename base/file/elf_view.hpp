@@ -117,6 +117,11 @@ class ElfSymbols {
     const size_t end = whole.find('@');
     return end == std::string_view::npos ? whole : std::string_view{whole.data(), end};
   }
+  // begins() is whether a symbol's name begins so.
+  bool begins(const Elf64_Sym& symbol, std::string_view text) const {
+    const auto found = slice(names_, symbol.st_name, text.size());
+    return found && std::memcmp(found->data(), text.data(), text.size()) == 0;
+  }
   // may_have() is false where no name contains `text`; it only looks through the table of names.
   bool may_have(std::string_view text) const {
     return memmem(names_.data(), names_.size(), text.data(), text.size()) != nullptr;

@@ -18,6 +18,16 @@ bool is_runtime_name(std::string_view name) {
   return name.size() > 4 && name.starts_with("cuda") && name[4] >= 'A' && name[4] <= 'Z';
 }
 
+// Who uses a shared runtime has the name too, and not the function.
+bool defines_landmark(const ElfSymbols& symbols) {
+  if (!symbols.may_have(runtime_landmark)) return false;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const Elf64_Sym symbol = symbols[i];
+    if (is_defined_function(symbol) && symbols.begins(symbol, runtime_landmark)) return true;
+  }
+  return false;
+}
+
 // The symbols that tell most: the whole table, else what is exported.
 ElfSymbols symbols_of(const ElfView& elf) {
   const ElfSymbols all(elf, SHT_SYMTAB);
@@ -141,8 +151,8 @@ const RuntimeFunctions::Function* RuntimeFunctions::find(std::string_view name) 
 }
 
 bool may_have_runtime(const ElfView& elf) {
-  return ElfSymbols(elf, SHT_SYMTAB).may_have(runtime_landmark) ||
-         ElfSymbols(elf, SHT_DYNSYM).may_have(runtime_landmark);
+  return defines_landmark(ElfSymbols(elf, SHT_SYMTAB)) ||
+         defines_landmark(ElfSymbols(elf, SHT_DYNSYM));
 }
 
 std::string_view runtime_that_serves(const ElfView& elf) {

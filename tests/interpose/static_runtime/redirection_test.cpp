@@ -106,6 +106,18 @@ TEST(Redirection, TakesAFewFunctionsForAWrapper) {
   EXPECT_FALSE(Copy("few").is_there);
 }
 
+// Such programs import the function by which they register their code.
+TEST(Redirection, NeedNotLookIntoWhoUsesASharedRuntime) {
+  const auto may = [](const std::string& path) {
+    const FileView file(path.c_str());
+    const auto elf = ElfView::of(file.bytes());
+    return elf && may_have_runtime(*elf);
+  };
+  EXPECT_FALSE(may(e2e::build_path("samples/stencil")));
+  EXPECT_TRUE(may(library("usual")));
+  EXPECT_TRUE(may(library("stripped")));
+}
+
 TEST(Redirection, FindsWhatIsExportedInAStrippedLibrary) {
   expect_replaced(Copy("stripped"));
 }
@@ -132,6 +144,7 @@ TEST(Redirection, SurvivesEveryTruncationAndChange) {
   const auto look_at = [&ours](const std::string& text) {
     const auto elf = ElfView::of({reinterpret_cast<const std::byte*>(text.data()), text.size()});
     if (!elf) return;
+    may_have_runtime(*elf);
     RuntimeCopy copy = find_runtime(*elf, ours);
     if (copy.is_there) redirect(*elf, std::move(copy), 0);
     elf->has_section(".nvFatBinSegment");
