@@ -26,7 +26,9 @@ std::vector<std::string> needed_by(const std::string& library) {
 }
 
 TEST(Front, NeedsTheCLibraryAlone) {
-  EXPECT_THAT(needed_by("lib/libsluice.so"), testing::ElementsAre("libc.so.6"));
+  for (const char* library :
+       {"lib/libsluice.so", "lib/cpu/libcudart.so.13", "lib/cpu/libcudart.so.12"})
+    EXPECT_THAT(needed_by(library), testing::ElementsAre("libc.so.6")) << library;
 }
 
 // It would get one more of its own.
@@ -74,7 +76,28 @@ TEST(Front, CompilersRunUnderSluice) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("one.cubin")));
 }
 
+// Sluice's own libraries work beside a standard library of the program's that is older than theirs.
+TEST(Front, NothingOfSluicesBringsAStandardLibraryWithIt) {
+  if (!SLUICE_LIBRARY_INSIDE) GTEST_SKIP() << "this system has none to link in";
+  for (const char* library : {"lib/libsluice-engine.so", "lib/libsluice-analysis.so",
+                              "lib/cpu/libsluice-cudart.so.13", "lib/cpu/libsluice-cudart.so.12"})
+    EXPECT_THAT(needed_by(library), testing::Not(testing::Contains(HasSubstr("stdc++"))))
+        << library;
+}
+
 // As where an installation is not whole.
+TEST(Front, MissingRuntimeIsToldInOneLine) {
+  const ScratchFolder folder;
+  const std::string runtime = folder.file("libcudart.so.13");
+  std::filesystem::copy(build_path("lib/cpu/libcudart.so.13"), runtime);
+  const Outcome outcome =
+      run({build_path("samples/stencil"), "--size", "16"}, {{"LD_PRELOAD", runtime}});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr(folder.file("libsluice-cudart.so.13") + ": "));
+  EXPECT_THAT(outcome.errors, HasSubstr("cudaErrorNoDevice"));
+  EXPECT_EQ(outcome.errors.find("install"), outcome.errors.rfind("install"));
+}
+
 TEST(Front, MissingEngineIsToldInOneLine) {
   const ScratchFolder folder;
   const std::string shim = folder.file("libsluice.so");
