@@ -18,7 +18,6 @@
 
 #include "base/file/temporary_folder.hpp"
 #include "base/result.hpp"
-#include "interpose/driver/find_driver.hpp"
 #include "tools/check/judgement.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
@@ -159,7 +158,7 @@ Result<int> check(const CheckOptions& options, RunOptions& run, const Start& sta
 
 int check_command(const CheckOptions& options, RunOptions& run) {
   int status = exit_success;
-  const std::optional<Start> start = prepare(run, interpose::find_driver, &status);
+  const std::optional<Start> start = prepare(run, &status);
   if (!start) return status;
   run.checks = options.only.empty() ? "1" : fmt::format("{}", fmt::join(options.only, ","));
   const Result<int> ended = check(options, run, *start);

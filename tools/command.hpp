@@ -22,6 +22,7 @@ enum ExitStatus : int {
 
 // Each add_*_command() adds a subcommand to `app`; when it is chosen, it leaves its exit status in
 // *status. Both references must outlive the parsing.
+void add_run_command(CLI::App& app, int* status);
 void add_check_command(CLI::App& app, int* status);
 void add_verify_command(CLI::App& app, int* status);
 void add_inspect_command(CLI::App& app, int* status);

@@ -2,7 +2,6 @@
 // subcommands need, LLVM above all, is in sluice-tools, which it becomes for them, and where there
 // may be a GPU.
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -10,12 +9,10 @@
 #include <unistd.h>
 
 #include "base/result.hpp"
-#include "interpose/driver/driver_search.hpp"
 #include "tools/command.hpp"
 #include "tools/command_line.hpp"
 #include "tools/find_program.hpp"
 #include "tools/report.hpp"
-#include "tools/run.hpp"
 
 namespace {
 
@@ -36,13 +33,6 @@ int main(int argc, char** argv) {
   CLI::App app;
   tools::name_app(app);
   int status = tools::exit_success;
-  const auto find_driver =
-      [argv](interpose::DeviceChoice choice,
-             const std::string& library_folder) -> Result<interpose::FoundDriver> {
-    // Which library is a driver is found by opening it.
-    if (interpose::may_be_gpu(choice)) std::exit(become_tools(argv));
-    return interpose::cpu_device(library_folder);
-  };
-  tools::add_run_command(app, find_driver, &status);
+  tools::add_run_command(app, &status);
   return tools::parse(app, argc, argv, status);
 }

@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "interpose/driver/find_driver.hpp"
 #include "tools/built.hpp"
 #include "tools/command.hpp"
 #include "tools/command_line.hpp"
-#include "tools/run.hpp"
 
 namespace {
 
@@ -24,7 +22,7 @@ int main(int argc, char** argv) {
   sluice::tools::name_app(app);
   app.set_version_flag("--version", version(), "Print version, commit and what it was built with");
   int status = sluice::tools::exit_success;
-  sluice::tools::add_run_command(app, sluice::interpose::find_driver, &status);
+  sluice::tools::add_run_command(app, &status);
   sluice::tools::add_check_command(app, &status);
   sluice::tools::add_verify_command(app, &status);
   sluice::tools::add_inspect_command(app, &status);

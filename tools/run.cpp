@@ -104,16 +104,15 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   if (!options.dependence.empty()) setenv("SLUICE_DEPENDENCE", options.dependence.c_str(), 1);
 }
 
-int run(const RunOptions& options, const FindDriver& find_driver) {
+int run(const RunOptions& options) {
   int status = exit_success;
-  const std::optional<Start> start = prepare(options, find_driver, &status);
+  const std::optional<Start> start = prepare(options, &status);
   return start ? execute(options, *start) : status;
 }
 
 }  // namespace
 
-std::optional<Start> prepare(const RunOptions& options, const FindDriver& find_driver,
-                             int* status) {
+std::optional<Start> prepare(const RunOptions& options, int* status) {
   const auto refused = [status](int with, const Error& error) {
     *status = refuse(with, error);
     return std::nullopt;
@@ -131,7 +130,8 @@ std::optional<Start> prepare(const RunOptions& options, const FindDriver& find_d
     const Status writable = check_journal(options.journal);
     if (!writable) return refused(exit_usage, writable.error());
   }
-  const Result<interpose::FoundDriver> driver = find_driver(*choice, library_folder());
+  const Result<interpose::FoundDriver> driver =
+      interpose::expected_driver(*choice, library_folder());
   if (!driver) return refused(exit_usage, driver.error());
   const Result<interpose::ProgramFile> file = interpose::inspect_program(*program, cpu_folder());
   if (driver->is_cpu_device && file && file->obstacle) {
@@ -204,12 +204,11 @@ void add_journal_option(CLI::App& command, RunOptions& options) {
                      "write what happens to FILE (%p: the process id), for sluice inspect");
 }
 
-void add_run_command(CLI::App& app, const FindDriver& find_driver, int* status) {
+void add_run_command(CLI::App& app, int* status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program under Sluice");
   command->footer("sluice run [OPTIONS] [--] PROGRAM ARGS...; the exit status is the program's.");
-  add_program_options(*command, options, status,
-                      [options, find_driver] { return run(*options, find_driver); });
+  add_program_options(*command, options, status, [options] { return run(*options); });
   add_journal_option(*command, *options);
   add_megakernel_option(*command, *options);
   command->add_flag("--trace", options->trace,

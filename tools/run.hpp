@@ -10,7 +10,6 @@
 
 #include <CLI/App.hpp>
 
-#include "base/result.hpp"
 #include "interpose/driver/driver_search.hpp"
 
 namespace sluice::tools {
@@ -36,13 +35,9 @@ struct Start {
   interpose::FoundDriver driver;
 };
 
-// FindDriver is how the driver is found: interpose::find_driver(), but for the launcher.
-using FindDriver = std::function<Result<interpose::FoundDriver>(interpose::DeviceChoice choice,
-                                                                const std::string& library_folder)>;
-
 // prepare() finds both; nothing where the program cannot be started so, which is then told and
 // *status set.
-std::optional<Start> prepare(const RunOptions& options, const FindDriver& find_driver, int* status);
+std::optional<Start> prepare(const RunOptions& options, int* status);
 
 // execute() replaces this process by the program. It returns the exit status where that fails,
 // which is then told.
@@ -54,8 +49,5 @@ void add_program_options(CLI::App& command, const std::shared_ptr<RunOptions>& o
                          const std::function<int()>& run);
 void add_megakernel_option(CLI::App& command, RunOptions& options);
 void add_journal_option(CLI::App& command, RunOptions& options);
-
-// add_run_command() adds the subcommand `run` to `app`, as those of tools/command.hpp.
-void add_run_command(CLI::App& app, const FindDriver& find_driver, int* status);
 
 }  // namespace sluice::tools

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "interpose/driver/find_driver.hpp"
 #include "tools/command.hpp"
 #include "tools/report.hpp"
 #include "tools/run.hpp"
@@ -225,11 +224,11 @@ void add_verify_command(CLI::App& app, int* status) {
   command->footer(
       "sluice verify [OPTIONS] [--] PROGRAM ARGS...\nExit status: 0 the same, 1 different, 3 plain "
       "runs differ, 4 the program itself fails, 5 nothing was compared. docs/verify.md says more.");
-  add_program_options(
-      *command, std::shared_ptr<RunOptions>(options, &options->run), status, [options, status] {
-        const std::optional<Start> start = prepare(options->run, interpose::find_driver, status);
-        return start ? Verification(*options, *start).run() : *status;
-      });
+  add_program_options(*command, std::shared_ptr<RunOptions>(options, &options->run), status,
+                      [options, status] {
+                        const std::optional<Start> start = prepare(options->run, status);
+                        return start ? Verification(*options, *start).run() : *status;
+                      });
   add_megakernel_option(*command, options->run);
   command
       ->add_option("--runs", options->runs,

@@ -3,7 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+
+#include <elf.h>
+
+#include "base/file/elf.hpp"
+#include "base/file/mapped_file.hpp"
 
 namespace sluice::interpose {
 namespace {
@@ -50,6 +56,12 @@ std::string root_of_signs() {
   return root == nullptr ? "/" : root;
 }
 
+bool is_library_for_this_machine(const std::string& path) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  const auto header = file ? elf64_header(file->bytes()) : std::nullopt;
+  return header && header->e_machine == EM_X86_64;
+}
+
 }  // namespace
 
 Result<DeviceChoice> device_choice(const std::string& text) {
@@ -83,6 +95,22 @@ bool shows_gpu(const std::string& root) {
   const fs::directory_iterator gpus(fs::path(root) / "proc/driver/nvidia/gpus", error);
   return !error && gpus != fs::directory_iterator() &&
          fs::exists(fs::path(root) / "usr/bin/nvidia-modprobe", error);
+}
+
+Result<FoundDriver> expected_driver(DeviceChoice choice, const std::string& library_folder) {
+  if (may_be_gpu(choice)) {
+    for (const std::string& path : gpu_driver_candidates(library_folder)) {
+      if (is_library_for_this_machine(path))
+        return FoundDriver{path, false, choice == DeviceChoice::automatic};
+    }
+  }
+  if (choice == DeviceChoice::gpu) return tl::unexpected(no_gpu_driver());
+  return cpu_device(library_folder);
+}
+
+Error no_gpu_driver() {
+  return {ErrorKind::system, "no NVIDIA driver was found", "device gpu",
+          "use --device cpu (or SLUICE_DEVICE=cpu) to run on the CPU device"};
 }
 
 bool may_be_gpu(DeviceChoice choice) {

@@ -17,10 +17,7 @@ Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_
         return FoundDriver{path, false, choice == DeviceChoice::automatic};
     }
   }
-  if (choice == DeviceChoice::gpu) {
-    return system_error("no NVIDIA driver was found", "device gpu",
-                        "use --device cpu (or SLUICE_DEVICE=cpu) to run on the CPU device");
-  }
+  if (choice == DeviceChoice::gpu) return tl::unexpected(no_gpu_driver());
   return cpu_device(library_folder);
 }
 

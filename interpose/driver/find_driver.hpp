@@ -1,4 +1,4 @@
-// Finding the driver by opening libraries, which the launcher does only where there may be a GPU.
+// Finding the driver by opening libraries, in the process that will use it.
 #pragma once
 
 #include <string>
