@@ -17,6 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#if !defined(__clang__)
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 extern "C" void* __libc_stack_end;  // the dynamic linker's: where the kernel put the arguments
 
 namespace {
