@@ -121,8 +121,11 @@ const char* own_driver() {
   return path.text;
 }
 
-// is_own() is true of Sluice's own libraries, here and in the folder above.
+// is_own() is true of Sluice's own libraries, here and in the folder above, and of those that have
+// a name of ours, as the runtimes themselves: they may have been found by another path to their
+// folder.
 bool is_own(std::string_view path) {
+  if (file_name(path).starts_with("libsluice-")) return true;
   std::string_view folder = own_folder();
   path.remove_suffix(file_name(path).size());
   if (path == folder) return true;

@@ -85,6 +85,20 @@ TEST(Front, NothingOfSluicesBringsAStandardLibraryWithIt) {
         << library;
 }
 
+// The runtime behind the table has all functions of one too, and is not taken for a copy.
+TEST(Front, RuntimeIsItselfWhereItsFolderHasTwoNames) {
+  const ScratchFolder folder;
+  std::filesystem::create_directory_symlink(build_path("lib/cpu"), folder.file("cpu"));
+  const std::string cpu = folder.file("cpu/");
+  const Outcome outcome = run({build_path("samples/stencil"), "--size", "16"},
+                              {{"LD_PRELOAD", cpu + "libcudart.so.13"},
+                               {"LD_AUDIT", cpu + "libsluice-audit.so"},
+                               {"LD_LIBRARY_PATH", cpu},
+                               {"SLUICE_DEVICE", "cpu"}});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("PASS"));
+}
+
 // As where an installation is not whole.
 TEST(Front, MissingRuntimeIsToldInOneLine) {
   const ScratchFolder folder;
