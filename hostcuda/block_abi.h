@@ -102,6 +102,18 @@ typedef struct SluiceHostDeviceTable {
    * stream than `stream`. They are there until the graph is changed or ends. Any other graph is an
    * error, and one in a captured stream. Whoever runs the steps does so in the stream's order. */
   int (*graph_steps)(void* exec, void* stream, const SluiceGraphStep** steps, uint64_t* count);
+  /* Not 0: what the stream has ends whatever the host does from here, and so does what it would be
+   * given now: neither functions of the program nor kernels that may wait for the host stand before
+   * that. 0 for a default stream, a captured one and what is no stream. Thread-safe. */
+  int (*ends_by_itself)(void* stream);
+  /* As run_in_order, in the order of several streams and behind what ran in the same line before:
+   * a line, of make_line(), is an order of such functions alone and lives as long as the process.
+   * Each stream goes on when reach_event() is called with its one of `count` promises, which are
+   * there before the function begins, and which must be called once each. Where it fails there is
+   * none. Thread-safe. */
+  void* (*make_line)(void);
+  int (*run_together)(void* line, void* const* streams, uint64_t count,
+                      void (*function)(void* data), void* data, void** promises);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */

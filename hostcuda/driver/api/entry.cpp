@@ -9,6 +9,7 @@
 #include "hostcuda/driver/api/event_promise.hpp"
 #include "hostcuda/driver/api/graph/graph_steps.hpp"
 #include "hostcuda/driver/api/host_function.hpp"
+#include "hostcuda/driver/api/window_order.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
@@ -144,6 +145,9 @@ constexpr SluiceHostDeviceTable host_device_table = {
     .promise_event = promise_event,
     .reach_event = reach_event,
     .graph_steps = graph_steps,
+    .ends_by_itself = ends_by_itself,
+    .make_line = make_line,
+    .run_together = run_together,
 };
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 

@@ -25,28 +25,21 @@ CUresult record(Driver& driver, const StreamRef& stream, const std::shared_ptr<E
   return CUDA_SUCCESS;
 }
 
-// EventPromise is a record of an event that its device has not reached.
-struct EventPromise {
-  Driver& driver;
-  std::shared_ptr<Event> event;
-  Ticket ticket;
-};
-
 }  // namespace
 
 int sluice::hostcuda::promise_event(void* handle, void* stream_handle, void** promise) {
-  return with_event(
-      static_cast<CUevent>(handle),
-      [&](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
-        const StreamRef stream = driver.find_stream(static_cast<CUstream>(stream_handle));
-        if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-        if (is_captured(stream)) return CUDA_ERROR_NOT_PERMITTED;
-        auto made =
-            std::make_unique<EventPromise>(EventPromise{driver, event, StreamOrder::promise()});
-        event->set_ticket(made->ticket);
-        *promise = made.release();
-        return CUDA_SUCCESS;
-      });
+  return with_event(static_cast<CUevent>(handle),
+                    [&](Driver& driver, const std::shared_ptr<Event>& event) -> CUresult {
+                      const StreamRef stream =
+                          driver.find_stream(static_cast<CUstream>(stream_handle));
+                      if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+                      if (is_captured(stream)) return CUDA_ERROR_NOT_PERMITTED;
+                      auto made = std::make_unique<EventPromise>(
+                          EventPromise{driver, event, StreamOrder::promise(stream->queue)});
+                      event->set_ticket(made->ticket);
+                      *promise = made.release();
+                      return CUDA_SUCCESS;
+                    });
 }
 
 void sluice::hostcuda::reach_event(void* promise) {
@@ -54,7 +47,8 @@ void sluice::hostcuda::reach_event(void* promise) {
   // The caller may be a destructor: nothing is thrown.
   guarded([&] {
     // A later record has a time of its own.
-    if (made->event->ticket().queue == made->ticket.queue) made->event->reach();
+    const bool is_event = made->event != nullptr;
+    if (is_event && made->event->ticket().queue == made->ticket.queue) made->event->reach();
     made->driver.engine.keep(made->ticket);
     return CUDA_SUCCESS;
   });

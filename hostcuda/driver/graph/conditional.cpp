@@ -29,4 +29,11 @@ bool ConditionalOperation::calls_the_program() const {
                      [](const SharedOperation& body) { return body->calls_the_program(); });
 }
 
+// It may also go round until a kernel's store ends it.
+bool ConditionalOperation::may_wait_for_host() const {
+  return type_ == CU_GRAPH_COND_TYPE_WHILE ||
+         std::any_of(bodies_.begin(), bodies_.end(),
+                     [](const SharedOperation& body) { return body->may_wait_for_host(); });
+}
+
 }  // namespace sluice::hostcuda

@@ -44,6 +44,7 @@ class ConditionalOperation final : public Operation {
       : condition_(std::move(condition)), type_(type), bodies_(std::move(bodies)) {}
   CUresult run(BlockPool& pool) const override;
   bool calls_the_program() const override;
+  bool may_wait_for_host() const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_CONDITIONAL; }
   const ConditionRef& condition() const { return condition_; }
   CUgraphConditionalNodeType type() const { return type_; }

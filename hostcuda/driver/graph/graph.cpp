@@ -70,6 +70,11 @@ bool SequenceOperation::calls_the_program() const {
   });
 }
 
+bool SequenceOperation::may_wait_for_host() const {
+  return std::ranges::any_of(operations_, &Operation::may_wait_for_host,
+                             [](const SharedOperation& one) -> const Operation& { return *one; });
+}
+
 Graph::~Graph() {
   // Executable graphs keep nodes as names; they must not lead back here.
   for (const std::shared_ptr<GraphNode>& node : nodes_) {

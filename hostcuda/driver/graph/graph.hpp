@@ -54,6 +54,7 @@ class SequenceOperation final : public Operation {
       : operations_(std::move(operations)), references_(references) {}
   CUresult run(BlockPool& pool) const override;
   bool calls_the_program() const override;
+  bool may_wait_for_host() const override;
   CUgraphNodeType node_type() const override { return CU_GRAPH_NODE_TYPE_GRAPH; }
   // False too where something must live as long as the operation.
   bool describe(std::vector<SluiceGraphStep>& steps) const override;

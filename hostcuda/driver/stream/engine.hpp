@@ -76,7 +76,8 @@ class Engine {
   HeldWork& held() { return held_; }
 
  private:
-  friend class HeldWork;  // submits, and provides threads, under the lock
+  friend class HeldWork;    // submits, and provides threads, under the lock
+  friend class JoinedWork;  // likewise
   using Lock = std::unique_lock<std::mutex>;
 
   void wait_for_room(const std::shared_ptr<StreamQueue>& queue, Lock& lock);

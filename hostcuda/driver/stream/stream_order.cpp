@@ -26,6 +26,7 @@ Ticket StreamOrder::add(const std::shared_ptr<StreamQueue>& queue, SharedWork wo
   const bool was_empty = queue->items_.empty();
   if (was_empty) busy_.push_back(queue);
   const bool takes_room = work->takes_room();
+  if (work->may_wait_for_host() || !ends_by_itself(after)) queue->last_waiting_ = number;
   queue->items_.push_back({std::move(work), std::move(after), takes_room});
   if (takes_room) ++queue->taken_room_;
   queue->submitted_.store(number);
@@ -86,10 +87,20 @@ void StreamOrder::complete_next(StreamQueue& queue) {
     make_ready_or_wait(*waiter);
 }
 
-Ticket StreamOrder::promise() {
+Ticket StreamOrder::promise(std::shared_ptr<const StreamQueue> kept_by) {
   Ticket ticket{make_queue(QueueKind::non_blocking, least_stream_priority), 1};
+  ticket.queue->kept_by_ = std::move(kept_by);
   ticket.queue->submitted_.store(1);
   return ticket;
+}
+
+bool StreamOrder::ends_by_itself(const std::vector<Ticket>& tickets) {
+  return std::ranges::all_of(tickets, [](const Ticket& ticket) {
+    if (ticket.is_done()) return true;
+    const StreamQueue* queue = ticket.queue.get();
+    if (queue->kept_by_ != nullptr) queue = queue->kept_by_.get();
+    return queue->is_done(queue->last_waiting_);
+  });
 }
 
 void StreamOrder::keep(StreamQueue& promise) {

@@ -29,9 +29,9 @@ class StreamOrder {
   // add() puts work at the end of a queue; it may begin after `after` as well.
   Ticket add(const std::shared_ptr<StreamQueue>& queue, SharedWork work, std::vector<Ticket> after);
 
-  // promise() is the ticket of work that nobody runs and that is done by keep(). It stands in a
-  // queue of its own, which holds nothing else.
-  static Ticket promise();
+  // promise() is the ticket of work that nobody runs and that is done by keep(), by work of
+  // `kept_by`. It stands in a queue of its own, which holds nothing else.
+  static Ticket promise(std::shared_ptr<const StreamQueue> kept_by);
   void keep(StreamQueue& promise);
 
   // room() is how many operations more the queue's stream takes, by its own account.
@@ -64,6 +64,9 @@ class StreamOrder {
     queue.completed_.store(number);
     return true;
   }
+
+  // ends_by_itself() is whether all work of these tickets ends whatever the host does.
+  static bool ends_by_itself(const std::vector<Ticket>& tickets);
 
   // before() lists what work submitted to the queue now would wait for; outstanding() the last work
   // of each queue that is not empty.

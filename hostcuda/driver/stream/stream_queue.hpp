@@ -61,6 +61,10 @@ class StreamQueue {
   uint64_t wanted_ = 0;
   bool is_held_ = false;
   std::vector<Waiter> waiters_;
+  // The last work that may wait for the host, or stands behind such work; of a promise, that of the
+  // queue whose work keeps it.
+  uint64_t last_waiting_ = 0;
+  std::shared_ptr<const StreamQueue> kept_by_;
   // The number of the other side's work that this queue is ordered after already, by an earlier
   // item: of the legacy queue's in a blocking queue; in it, what the legacy queue is ordered after.
   uint64_t after_legacy_ = 0;

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hostcuda/driver/stream/joined_work.hpp"
+
 namespace sluice::hostcuda {
 namespace {
 
@@ -56,9 +58,85 @@ TEST(Engine, RunsAQueueInItsOrder) {
     EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+// Work of two streams begins behind both, and each goes on by itself.
+TEST(Engine, StreamsGoOnAfterWorkOfSeveralWhenTheirPromisesAreKept) {
+  Engine& engine = make_engine();
+  std::atomic<bool> open{false};
+  const Queue first = make_queue(QueueKind::blocking), second = make_queue(QueueKind::non_blocking);
+  const Queue line = make_queue(QueueKind::non_blocking);
+  std::atomic<int> before{0};
+  for (const Queue& queue : {first, second}) {
+    engine.submit(queue, [&] {
+      while (!open.load())
+        std::this_thread::yield();
+      ++before;
+    });
+  }
+  const JoinedWork::Part parts[] = {{first, StreamOrder::promise(line)},
+                                    {second, StreamOrder::promise(line)}};
+  std::atomic<int> seen{-1};
+  JoinedWork(engine).submit(line, std::make_shared<const FunctionWork>([&] {
+                              seen = before.load();
+                              engine.keep(parts[1].end);
+                            }),
+                            {parts[0], parts[1]});
+  const Ticket behind_first = engine.submit(first, [] {});
+  const Ticket behind_second = engine.submit(second, [] {});
+  EXPECT_TRUE(JoinedWork(engine).ends_by_itself(first));
+  open = true;
+  EXPECT_EQ(engine.wait(behind_second), CUDA_SUCCESS);
+  EXPECT_EQ(seen, 2);
+  EXPECT_FALSE(behind_first.is_done());
+  engine.keep(parts[0].end);
+  EXPECT_EQ(engine.wait(behind_first), CUDA_SUCCESS);
+}
+
+// ProgramWork is a function of the program that ends when `open` is set.
+class ProgramWork final : public Work {
+ public:
+  explicit ProgramWork(const std::atomic<bool>& open) : open_(open) {}
+  CUresult run(BlockPool&) const override {
+    while (!open_.load())
+      std::this_thread::yield();
+    return CUDA_SUCCESS;
+  }
+  bool calls_the_program() const override { return true; }
+
+ private:
+  const std::atomic<bool>& open_;
+};
+
+TEST(Engine, WhatStandsBehindAFunctionOfTheProgramDoesNotEndByItself) {
+  Engine& engine = make_engine();
+  std::atomic<bool> open{false};
+  const Queue queue = make_queue(QueueKind::non_blocking);
+  const Queue waits = make_queue(QueueKind::non_blocking);
+  const Queue blocking = make_queue(QueueKind::blocking);
+  EXPECT_TRUE(JoinedWork(engine).ends_by_itself(queue));
+  const Ticket function = engine.submit(queue, std::make_shared<const ProgramWork>(open));
+  engine.submit(queue, [] {});
+  EXPECT_FALSE(JoinedWork(engine).ends_by_itself(queue));
+  // What waits for that, an event that it is to reach, and the streams that the legacy one orders.
+  engine.submit(waits, std::make_shared<const FunctionWork>([] {}), {function});
+  EXPECT_FALSE(JoinedWork(engine).ends_by_itself(waits));
+  const Queue by_event = make_queue(QueueKind::non_blocking);
+  const Ticket event = StreamOrder::promise(queue);
+  engine.submit(by_event, std::make_shared<const FunctionWork>([] {}), {event});
+  EXPECT_FALSE(JoinedWork(engine).ends_by_itself(by_event));
+  EXPECT_TRUE(JoinedWork(engine).ends_by_itself(blocking));
+  const Ticket legacy = engine.submit(engine.legacy(), std::make_shared<const ProgramWork>(open));
+  EXPECT_FALSE(JoinedWork(engine).ends_by_itself(blocking));
+  open = true;
+  EXPECT_EQ(engine.wait({legacy, last_of(queue), last_of(waits)}), CUDA_SUCCESS);
+  engine.keep(event);
+  EXPECT_EQ(engine.wait(last_of(by_event)), CUDA_SUCCESS);
+  for (const Queue& each : {queue, waits, by_event, blocking})
+    EXPECT_TRUE(JoinedWork(engine).ends_by_itself(each));
+}
+
 TEST(Engine, WorkBehindAPromiseBeginsWhenItIsKept) {
   Engine& engine = make_engine();
-  const Ticket promise = StreamOrder::promise();
+  const Ticket promise = StreamOrder::promise(nullptr);
   EXPECT_FALSE(promise.is_done());
   std::atomic<bool> kept{false};
   std::atomic<bool> too_early{false};
