@@ -18,6 +18,34 @@ void CUDA_CB run_work(void* data) {
   (*work)();
 }
 
+// StreamEnd lets a stream go on when it is gone.
+struct StreamEnd {
+  explicit StreamEnd(void (*reach_event)(void*)) : reach(reach_event) {}
+  ~StreamEnd() {
+    if (promise != nullptr) reach(promise);
+  }
+  StreamEnd(const StreamEnd&) = delete;
+  StreamEnd& operator=(const StreamEnd&) = delete;
+
+  void (*const reach)(void*);
+  void* promise = nullptr;
+};
+
+// WorkTogether has all that it needs when it is made, so that no stream is left without its end.
+struct WorkTogether {
+  std::function<void(runtime::Device::Ends)> work;
+  std::vector<void*> promises;
+  std::vector<StreamEnd*> of_ends;
+  runtime::Device::Ends ends;
+};
+
+void CUDA_CB run_work_together(void* data) {
+  const std::unique_ptr<WorkTogether> together(static_cast<WorkTogether*>(data));
+  for (size_t i = 0; i < together->promises.size(); ++i)
+    together->of_ends[i]->promise = together->promises[i];
+  together->work(std::move(together->ends));
+}
+
 struct Libraries {
   std::mutex mutex;
   std::unordered_set<void*> handles;
@@ -187,6 +215,30 @@ int ShimDevice::enqueue(void* stream, std::function<void()> work) {
                                                                  run_work, owned.get());
   if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
   return result;
+}
+
+bool ShimDevice::ends_by_itself(void* stream) {
+  return table_ != nullptr && table_->ends_by_itself(stream) != 0;
+}
+
+int ShimDevice::enqueue_together(void* line, std::span<void* const> streams,
+                                 const std::function<void(Ends ends)>& work) {
+  auto owned = std::make_unique<WorkTogether>();
+  owned->work = work;
+  owned->promises.resize(streams.size());
+  for (size_t i = 0; i < streams.size(); ++i) {
+    auto end = std::make_shared<StreamEnd>(table_->reach_event);
+    owned->of_ends.push_back(end.get());
+    owned->ends.push_back(std::move(end));
+  }
+  const int result = table_->run_together(line, streams.data(), streams.size(), run_work_together,
+                                          owned.get(), owned->promises.data());
+  if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
+  return result;
+}
+
+bool ShimDevice::is_reached(void* event) {
+  return is_done(calls_, static_cast<CUevent>(event));
 }
 
 std::shared_ptr<void> ShimDevice::promise_event(void* event, void* stream) {

@@ -13,6 +13,8 @@ namespace sluice::interpose {
 
 // has_work() asks the driver whether a stream has work that has not ended.
 bool has_work(const DriverCalls& driver, CUstream stream);
+// is_done() asks it whether what an event was last recorded after is done; false for no event.
+bool is_done(const DriverCalls& driver, CUevent event);
 
 class ShimDevice : public runtime::Device {
  public:
@@ -35,6 +37,11 @@ class ShimDevice : public runtime::Device {
   bool has_host_memory() override { return table_ != nullptr; }
   bool is_busy(void* stream) override;
   int enqueue(void* stream, std::function<void()> work) override;
+  bool ends_by_itself(void* stream) override;
+  void* make_line() override { return table_ != nullptr ? table_->make_line() : nullptr; }
+  int enqueue_together(void* line, std::span<void* const> streams,
+                       const std::function<void(Ends ends)>& work) override;
+  bool is_reached(void* event) override;
   std::shared_ptr<void> promise_event(void* event, void* stream) override;
   std::span<const SluiceGraphStep> graph_steps(void* graph, void* stream) override;
   void never_wait_for_room(bool never) override;

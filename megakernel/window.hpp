@@ -32,18 +32,23 @@ struct LaunchCode {
   uint32_t parameter_bytes = 0;  // of launch->parameters; read for a GPU only
 };
 
-// Milestone is told, once and by any thread, when the first launches of a window are done. It
-// throws nothing and takes no time.
+// Milestone is told, once and by any thread, when the launches that count towards it are done and
+// the earlier milestones that it comes after, by their places, are reached. It throws nothing and
+// takes no time; several may be told at once.
 struct Milestone {
-  uint32_t launches = 0;
   std::function<void()> reached;
+  std::vector<uint32_t> after;
 };
+constexpr uint32_t no_milestone = UINT32_MAX;
 
 // Window is what an executor runs as one graph.
 struct Window {
   schedule::Plan plan;
-  std::vector<LaunchCode> code;       // of each launch of the plan
-  std::vector<Milestone> milestones;  // by their launches; for the host's workers only
+  std::vector<LaunchCode> code;  // of each launch of the plan
+  // For the host's workers only: milestones, and the one that each launch counts towards, or
+  // no_milestone; launches behind the end of the list count towards none.
+  std::vector<Milestone> milestones;
+  std::vector<uint32_t> milestone_of;
 };
 
 }  // namespace sluice::megakernel

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
@@ -79,6 +80,24 @@ class Device {
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().
   virtual int enqueue(void* stream, std::function<void()> work) = 0;
+
+  // ends_by_itself() is whether all that the stream has ends whatever the host does: neither
+  // functions of the program nor kernels that may wait for it stand before that. False for default
+  // streams, and where nobody knows.
+  virtual bool ends_by_itself(void* /*stream*/) { return false; }
+
+  // make_line() is a line for enqueue_together(), which lives as long as the device; null where it
+  // has none. enqueue_together() runs `work` in the order of several streams and of the line: when
+  // all that each of them has is done. A stream goes on when its one of the `ends` is gone.
+  using Ends = std::vector<std::shared_ptr<void>>;
+  virtual void* make_line() { return nullptr; }
+  virtual int enqueue_together(void* /*line*/, std::span<void* const> /*streams*/,
+                               const std::function<void(Ends ends)>& /*work*/) {
+    return 801;  // CUDA_ERROR_NOT_SUPPORTED
+  }
+
+  // is_reached() is whether what an event was last recorded after is done; false for no event.
+  virtual bool is_reached(void* /*event*/) { return false; }
 
   // has_host_memory() is whether the host's workers may touch the device's memory where it lies.
   // launch() then takes launches of transfer_of() too. The answer never changes.

@@ -199,15 +199,9 @@ void Runtime::flush(const Observed& observed) {
     state_->policy.habit().flushed();
     state_->work.analysing.is_long();
     state_->work.finding.is_long();
-    StreamWindows& streams = state_->streams;
-    if (const auto* before = std::get_if<BeforeEvent>(&observed)) {
-      streams.close_for_event(before->event);
-    } else if (const auto* of = std::get_if<OfStream>(&observed)) {
-      streams.close_for_stream(of->stream);
-    } else {
-      streams.close();
+    state_->streams.close_for(observed);
+    if (std::holds_alternative<Everything>(observed))
       state_->has_to_flush.store(false, std::memory_order_release);
-    }
   });
 }
 
@@ -226,8 +220,12 @@ std::optional<int> Runtime::take(const StreamCall& call) {
     }
     // A backend runs windows that say nothing before they end.
     if (state_->gate.is_shut() || state_->backend != nullptr) return state_->streams.close();
-    const auto& record = std::get<EventRecord>(call);
-    if (state_->streams.record(record.event, record.stream)) result = 0;
+    const auto* wait = std::get_if<EventWait>(&call);
+    const auto* record = std::get_if<EventRecord>(&call);
+    if (wait != nullptr ? state_->streams.wait(wait->event, wait->stream)
+                        : state_->streams.record(record->event, record->stream)) {
+      result = 0;
+    }
   });
   return is_launch ? launch(TransferLaunch(*transfer).call()) : result;
 }

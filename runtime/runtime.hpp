@@ -18,6 +18,7 @@
 #include "runtime/faults/fault.hpp"
 #include "runtime/launch/exclusion.hpp"
 #include "runtime/launch/transfer.hpp"
+#include "runtime/observed.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
@@ -57,18 +58,11 @@ struct GraphLaunch {
   void* graph = nullptr;  // CUgraphExec
   void* stream = nullptr;
 };
-using StreamCall = std::variant<EventRecord, Transfer, GraphLaunch>;
-
-// Observed is what a call may see of the device's work: all, or what an event (CUevent) or the last
-// work of a stream comes after.
-struct Everything {};
-struct BeforeEvent {
-  void* event = nullptr;
-};
-struct OfStream {
+struct EventWait {
+  void* event = nullptr;  // for which the stream waits
   void* stream = nullptr;
 };
-using Observed = std::variant<Everything, BeforeEvent, OfStream>;
+using StreamCall = std::variant<EventRecord, EventWait, Transfer, GraphLaunch>;
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
 // where it says so. `device` must outlive it. After a bug of ours (a failed assertion, no memory)
@@ -116,8 +110,8 @@ class Runtime {
 
   // take() takes another call that puts something on a stream, as a task among its launches or, a
   // graph, as its launches, and returns what the program gets. Nothing: the caller makes the call
-  // itself, a transfer after flush(), a graph after pass_through(); what comes before an event is
-  // then in its stream.
+  // itself, a transfer after flush(), a graph after pass_through(); what comes before an event, or
+  // before a wait for it, is then in its stream.
   std::optional<int> take(const StreamCall& call);
 
   // context_ends() flushes, waits for all windows, and lets go of what a backend holds in the

@@ -18,8 +18,10 @@ LaunchWindow::Room LaunchWindow::larger(const Room& a, const Room& b) {
           std::max(a.touched, b.touched), std::max(a.parameter_bytes, b.parameter_bytes)};
 }
 
-LaunchWindow::LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room)
-    : stream_(stream), first_(first) {
+LaunchWindow::LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room, void* line)
+    : first_(first) {
+  parts_.of(stream);
+  parts_.set_line(line);
   launches_.reserve(room.launches);
   dependences_.reserve(room.dependences);
   touched_.reserve(room.touched);
@@ -45,6 +47,9 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
   launch.first_parameter_byte = first;
   launch.parameter_bytes = parameters.size();
   launch.touched_count = static_cast<uint32_t>(touched.size());
+  WindowPart& part = parts_.of(call.stream);
+  ++part.launches;
+  launch.part = parts_.place_of(part);
 }
 
 void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {
@@ -74,11 +79,11 @@ namespace {
 template <class Take>
 class EventsInOrder {
  public:
-  EventsInOrder(LaunchWindow& window, Take take) : events_(window.events()), take_(take) {}
+  EventsInOrder(LaunchWindow& window, Take take) : events_(window.parts().events()), take_(take) {}
   void passed_launch() {
     ++launches_;
     for (; !events_.empty() && events_.front().launches <= launches_; events_ = events_.subspan(1))
-      take_(std::exchange(events_.front().promise, nullptr));
+      if (auto promise = std::exchange(events_.front().promise, nullptr)) take_(std::move(promise));
   }
 
  private:
@@ -87,15 +92,32 @@ class EventsInOrder {
   uint32_t launches_ = 0;
 };
 
+// join_streams() has the first stream of a window of several go on when all that these have is
+// done, and the others when `others` is gone.
+int join_streams(const LaunchWindow& window, Device& device, std::shared_ptr<void>& others) {
+  std::vector<void*> streams;
+  for (const WindowPart& part : window.parts().all())
+    streams.push_back(part.stream);
+  const auto kept = std::make_shared<Device::Ends>();
+  others = kept;
+  return device.enqueue_together(window.parts().line(), streams, [kept](Device::Ends ends) {
+    const std::shared_ptr<void> first = std::exchange(ends.front(), nullptr);
+    *kept = std::move(ends);
+  });
+}
+
 }  // namespace
 
 int launch_plainly(LaunchWindow& window, Device& device) {
   const WithoutWaiting scope(device);
-  int first_error = 0;
+  std::shared_ptr<void> others;
+  int first_error = window.parts().line() == nullptr ? 0 : join_streams(window, device, others);
+  if (first_error != 0) return first_error;
   // Reached when the function is gone: also where the device does not take it.
-  EventsInOrder events(window, [&](std::shared_ptr<void> promise) {
+  const auto let_go_of = [&](std::shared_ptr<void> promise) {
     device.enqueue(window.stream(), [promise = std::move(promise)] {});
-  });
+  };
+  EventsInOrder events(window, let_go_of);
   for (const HeldLaunch& launch : window.launches()) {
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     size_t bytes = launch.parameter_bytes;
@@ -110,6 +132,7 @@ int launch_plainly(LaunchWindow& window, Device& device) {
     if (first_error == 0) first_error = result;
     events.passed_launch();
   }
+  if (others != nullptr) let_go_of(std::move(others));
   return first_error;
 }
 

@@ -1,4 +1,4 @@
-// The launches of one stream that are held back.
+// The launches that are held back of one stream, or of several.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "dro/types.hpp"
 #include "megakernel/window.hpp"
 #include "runtime/device.hpp"
+#include "runtime/window_parts.hpp"
 #include "schedule/block_cost.hpp"
 #include "schedule/plan.hpp"
 
@@ -33,17 +34,11 @@ struct HeldLaunch {
   size_t parameter_bytes = 0;
   uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
   uint32_t touched_count = 0;     // of LaunchWindow::touched, likewise
+  uint32_t part = 0;              // of LaunchWindow::parts
   std::shared_ptr<megakernel::BlockRunner> runner;  // null: its blocks are not watched
 };
 
-// HeldEvent is one that was recorded after so many launches of a window.
-struct HeldEvent {
-  void* event = nullptr;
-  uint32_t launches = 0;
-  std::shared_ptr<void> promise;  // reached when this is gone
-};
-
-// LaunchWindow collects launches of one stream in program order. Not thread-safe.
+// LaunchWindow collects launches of one stream, or of several, in program order. Not thread-safe.
 class LaunchWindow {
  public:
   LaunchWindow() = default;
@@ -57,8 +52,9 @@ class LaunchWindow {
     size_t parameter_bytes = 0;
   };
 
-  LaunchWindow(void* stream, dro::LaunchNumber first) : stream_(stream), first_(first) {}
-  LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room);
+  // `line` is the device's (Device::make_line), where its streams may be several; else null.
+  LaunchWindow(void* stream, dro::LaunchNumber first) : first_(first) { parts_.of(stream); }
+  LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room, void* line = nullptr);
   Room room() const;
   static Room larger(const Room& a, const Room& b);
 
@@ -84,14 +80,14 @@ class LaunchWindow {
     launches_.back().runner = std::move(runner);
   }
 
-  // events() are those that were recorded among the launches, in order.
-  std::vector<HeldEvent>& events() { return events_; }
-  const std::vector<HeldEvent>& events() const { return events_; }
+  // parts() are what its streams have in it; append() adds to that of a launch's stream.
+  WindowParts& parts() { return parts_; }
+  const WindowParts& parts() const { return parts_; }
 
   bool empty() const { return launches_.empty(); }
   size_t size() const { return launches_.size(); }
   dro::LaunchNumber first() const { return first_; }
-  void* stream() const { return stream_; }
+  void* stream() const { return parts_.first(); }
   std::span<const HeldLaunch> launches() const { return launches_; }
   std::span<const schedule::Dependence> dependences() const { return dependences_; }
   std::span<const TouchedBuffer> touched() const { return touched_; }
@@ -103,17 +99,16 @@ class LaunchWindow {
  private:
   size_t find(dro::LaunchNumber number) const;  // its place; that of the end where it is not here
 
-  void* stream_ = nullptr;
   dro::LaunchNumber first_ = 0;
   std::vector<HeldLaunch> launches_;
   std::vector<schedule::Dependence> dependences_;
   std::vector<TouchedBuffer> touched_;
   std::vector<std::byte> parameters_;
-  std::vector<HeldEvent> events_;
+  WindowParts parts_;
 };
 
 // launch_plainly() gives each launch and event of the window to the driver, as if none had been
-// held back. Returns the first error of a launch.
+// held back; those of several streams one after the other. Returns the first error of a launch.
 int launch_plainly(LaunchWindow& window, Device& device);
 
 // run_one_by_one() runs the blocks of all launches on the calling thread, in program order, and

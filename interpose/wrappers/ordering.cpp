@@ -10,6 +10,7 @@
 using namespace sluice::interpose;
 using sluice::runtime::BeforeEvent;
 using sluice::runtime::EventRecord;
+using sluice::runtime::EventWait;
 using sluice::runtime::OfStream;
 using sluice::runtime::Runtime;
 using sluice::runtime::StreamClocks;
@@ -120,14 +121,27 @@ SLUICE_NOTED(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags,
 SLUICE_ORDERING(cuStreamDestroy_v2, (CUstream s), (s), flush(), destroyed, s)
 SLUICE_ORDERING(cuStreamSynchronize, (CUstream s), (s), flush(s), stream_done, s)
 SLUICE_ORDERING(cuStreamQuery, (CUstream s), (s), flush(s), stream_done, s)
-SLUICE_ORDERING(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned int flags), (s, e, flags),
-                flush_all_of(s, e), stream_waits, s, e)
 SLUICE_ORDERING(cuEventSynchronize, (CUevent e), (e), flush(e), event_done, e)
 SLUICE_ORDERING(cuEventQuery, (CUevent e), (e), flush(e), event_done, e)
 // What is left of a record goes on without its handle.
 SLUICE_ORDERING(cuEventDestroy_v2, (CUevent e), (e), , event_destroyed, e)
 SLUICE_ORDERING(cuCtxSynchronize, (), (), flush(), device_done)
 #undef SLUICE_ORDERING
+
+extern "C" CUresult sluice_wrap_cuStreamWaitEvent(CUstream stream, CUevent event,
+                                                  unsigned int flags) {
+  const ErrnoGuard guard;
+  Runtime* runtime = Shim::get().runtime();
+  const bool may_be_task =
+      runtime != nullptr && races() == nullptr && !is_capturing() && flags == CU_EVENT_WAIT_DEFAULT;
+  if (!may_be_task) {
+    flush_all_of(stream, event);
+  } else if (runtime->take(EventWait{event, stream})) {
+    return CUDA_SUCCESS;
+  }
+  return told([&] { return driver().cuStreamWaitEvent(stream, event, flags); },
+              &StreamClocks::stream_waits, stream, event);
+}
 
 extern "C" CUresult sluice_wrap_cuEventRecord(CUevent event, CUstream stream) {
   return record(event, stream, [&] { return driver().cuEventRecord(event, stream); });
@@ -151,6 +165,10 @@ extern "C" CUresult sluice_wrap_cuEventElapsedTime_v2(float* milliseconds, CUeve
                                                       CUevent end) {
   return elapsed(start, end,
                  [&] { return driver().cuEventElapsedTime_v2(milliseconds, start, end); });
+}
+
+bool sluice::interpose::is_done(const DriverCalls& driver, CUevent event) {
+  return driver.cuEventQuery(event) == CUDA_SUCCESS;
 }
 
 bool sluice::interpose::has_work(const DriverCalls& driver, CUstream stream) {

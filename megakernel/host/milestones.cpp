@@ -3,38 +3,42 @@
 namespace sluice::megakernel {
 
 void Milestones::open(const Window& window) {
-  window_ = &window;
-  stretch_of_.clear();
-  next_ = 0;
-  const size_t count = window.milestones.size();
+  window_ = nullptr;
+  const auto count = static_cast<uint32_t>(window.milestones.size());
   if (count == 0) return;
   if (count > capacity_) {
     left_ = std::make_unique<std::atomic<uint32_t>[]>(count);
     capacity_ = count;
   }
-  for (uint32_t stretch = 0; stretch < count; ++stretch) {
-    uint32_t tasks = 0;
-    while (stretch_of_.size() < window.milestones[stretch].launches) {
-      tasks += task_count(window.plan.launches[stretch_of_.size()]);
-      stretch_of_.push_back(stretch);
-    }
-    left_[stretch].store(tasks, std::memory_order_relaxed);
+  before_.assign(count, {});
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::vector<uint32_t>& after = window.milestones[i].after;
+    left_[i].store(static_cast<uint32_t>(after.size()) + 1, std::memory_order_relaxed);
+    for (const uint32_t earlier : after)
+      before_[earlier].push_back(i);
   }
+  for (uint32_t launch = 0; launch < window.milestone_of.size(); ++launch) {
+    const uint32_t milestone = window.milestone_of[launch];
+    if (milestone != no_milestone)
+      left_[milestone].fetch_add(task_count(window.plan.launches[launch]),
+                                 std::memory_order_relaxed);
+  }
+  window_ = &window;
+  for (uint32_t i = 0; i < count; ++i)
+    if (counts_down(i)) reach(i);
 }
 
-// Whoever ends a stretch comes here after counting it down, so that the last to come sees all that
-// are ended.
-void Milestones::advance() {
-  const std::lock_guard lock(mutex_);
-  const auto& milestones = window_->milestones;
-  for (; next_ < milestones.size() && left_[next_].load(std::memory_order_acquire) == 0; ++next_)
-    milestones[next_].reached();
+// A chain of milestones is as long as a window at most.
+void Milestones::reach(uint32_t milestone) {
+  window_->milestones[milestone].reached();
+  for (const uint32_t later : before_[milestone])
+    if (counts_down(later)) reach(later);
 }
 
 void Milestones::close() {
   if (window_ == nullptr) return;
-  for (; next_ < window_->milestones.size(); ++next_)
-    window_->milestones[next_].reached();
+  for (size_t i = 0; i < window_->milestones.size(); ++i)
+    if (left_[i].load(std::memory_order_relaxed) != 0) window_->milestones[i].reached();
   window_ = nullptr;
 }
 

@@ -1,6 +1,23 @@
 #include "runtime/stream/planned_window.hpp"
 
 namespace sluice::runtime {
+namespace {
+
+// next_events() is the place of the event, of each launch's stream, that comes next after it.
+std::vector<uint32_t> next_events(const LaunchWindow& window) {
+  const std::vector<HeldEvent>& events = window.parts().events();
+  std::vector<uint32_t> next(window.size(), megakernel::no_milestone);
+  std::vector<uint32_t> of_part(window.parts().all().size(), megakernel::no_milestone);
+  auto event = static_cast<uint32_t>(events.size());
+  for (auto launch = static_cast<uint32_t>(window.size()); launch-- > 0;) {
+    for (; event > 0 && events[event - 1].launches > launch; --event)
+      of_part[events[event - 1].part] = event - 1;
+    next[launch] = of_part[window.launches()[launch].part];
+  }
+  return next;
+}
+
+}  // namespace
 
 void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* backend) {
   launches.reserve(held.size());
@@ -27,10 +44,10 @@ void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* 
     dependences = dependences.subspan(launch.dependence_count);
     touched = touched.subspan(launch.touched_count);
   }
-  tables.milestones.reserve(held.events().size());
-  for (HeldEvent& event : held.events()) {
-    tables.milestones.push_back({event.launches, [&event] { event.promise = nullptr; }});
-  }
+  tables.milestones.reserve(held.parts().events().size());
+  for (HeldEvent& event : held.parts().events())
+    tables.milestones.push_back({[&event] { event.promise = nullptr; }, event.after});
+  if (!held.parts().events().empty()) tables.milestone_of = next_events(held);
   if (backend != nullptr) {
     const megakernel::WindowBackend::Capacity capacity = backend->capacity(tables);
     planner.fit(capacity.workers, capacity.cache_bytes);

@@ -25,8 +25,8 @@ bool are_ordered(const void* stream, const void* other) {
 }
 
 // outstanding_in() counts the launches with the device of what a handle stands for in this thread.
-const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream, const void* handle) {
-  if (handle != per_thread_stream) return stream.launches;
+const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream) {
+  if (stream.handle != per_thread_stream) return stream.launches;
   static thread_local const auto of_this_thread = std::make_shared<size_t>(0);
   return of_this_thread;
 }
@@ -35,9 +35,9 @@ const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream, const vo
 // its end submits the window. Behind another stream's work a launch could wait for ever. So a new
 // stream, whose handle may be wrong, lets the driver say so to this call. To the stream of a thread
 // only that thread can submit, so nothing may stay behind for the device's.
-bool goes_at_once(const HeldStream& stream, size_t most_launches) {
-  const LaunchWindow& window = stream.window;
-  return stream.outstanding == 0 || window.size() >= most_launches ||
+bool goes_at_once(const WindowLine& line, size_t most_launches) {
+  const LaunchWindow& window = line.window;
+  return line.outstanding == 0 || window.size() >= most_launches ||
          window.stream() == per_thread_stream;
 }
 
@@ -47,32 +47,38 @@ bool goes_at_once(const HeldStream& stream, size_t most_launches) {
 // woken at each window's end takes the processor each time from the thread that is about to run the
 // next one. What is left lasts until a thread that finds all processors busy gets one.
 void StreamWindows::wait_for_room(Gate::Lock& lock, void* handle) {
-  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(handle), handle);
+  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(handle));
   if (*outstanding >= limits_.outstanding)
-    room_made_.wait(lock, [&] { return has_room(*outstanding); });
+    room_made_.wait(lock, [&] { return *outstanding <= limits_.outstanding / 2; });
 }
 
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
   const LaunchCall& call = *launch.kernel.call;
   HeldStream& stream = held_.find(call.stream);
-  if (held_.any_open_but(stream)) close_related(stream, call, on);
-  LaunchWindow& window = stream.window;
+  // No window of several streams may begin behind what waits for the host.
+  const bool enters = stream.line->is_joined() && !stream.line->window.parts().has(call.stream);
+  if (enters && !device_.ends_by_itself(call.stream)) held_.leave(stream);
+  WindowLine& line = *stream.line;
+  if (held_.any_open_but(line)) close_related(line, call, on);
+  LaunchWindow& window = line.window;
   std::shared_ptr<megakernel::BlockRunner> runner = observers_.watch(launch);
   if (window.empty()) {
-    window = LaunchWindow(call.stream, launch.number, stream.room);
-    stream.sample = {};
-    held_.opened(stream);
-    observers_.tell(&Observer::window_opened, &stream);
+    void* const in_device = line.is_joined() ? line.in_device : nullptr;
+    window = LaunchWindow(call.stream, launch.number, line.room, in_device);
+    line.sample = {};
+    held_.opened(line);
+    observers_.tell(&Observer::window_opened, &line);
   }
   window.append(call, code.code, launch.kernel.parameters, launch.bound->touched);
   try {
+    window.parts().of(call.stream).outstanding = outstanding_in(stream);
     window.skip_to(launch.number);
     window.run_on_device(code.device);
     window.measure(code.cost);
     window.watch(std::move(runner));
     if (policy_.compares()) {
-      policy_.count(stream.sample, launch.kernel.function->kernel->pay, call.grid.count(),
-                    code.cost, launch.called);
+      policy_.count(line.sample, launch.kernel.function->kernel->pay, call.grid.count(), code.cost,
+                    launch.called);
     }
     // A master outside the window is ordered before all of it: by its stream, or as the program
     // ordered the streams.
@@ -81,8 +87,8 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
         window.depend_on(dependence.master,
                          follower_.tracker().get().edge_table(dependence.dro->edges));
     }
-    const bool at_once = together_ != &stream && goes_at_once(stream, limits_.window_launches);
-    return at_once ? submit(stream) : 0;
+    const bool at_once = together_ != &stream && goes_at_once(line, limits_.window_launches);
+    return at_once ? submit(line) : 0;
   } catch (...) {
     gate_.fail();  // which gives this launch to the driver, with those before it
     return 0;
@@ -92,32 +98,32 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
 StreamWindows::Together::~Together() {
   streams_.together_ = nullptr;
   try {
-    const bool is_held = !stream_.window.empty();
-    if (is_held && goes_at_once(stream_, streams_.limits_.window_launches)) streams_.close(stream_);
+    WindowLine& line = *stream_.line;
+    if (!line.window.empty() && goes_at_once(line, streams_.limits_.window_launches))
+      streams_.close(line);
   } catch (...) {
     streams_.gate_.fail();
   }
 }
 
-int StreamWindows::submit(HeldStream& stream) {
-  if (stream.window.empty()) return 0;
+int StreamWindows::submit(WindowLine& line) {
+  if (line.window.empty()) return 0;
   const auto window = std::make_shared<PlannedWindow>();
-  window->held = std::exchange(stream.window, {});
-  held_.closed(stream);
-  observers_.tell(&Observer::window_closed, &stream);
-  const size_t launches = window->held.size();
+  line.window.parts().end(line.window.size());
+  window->held = std::exchange(line.window, {});
+  held_.closed(line);
+  observers_.tell(&Observer::window_closed, &line);
   const LaunchWindow::Room room = window->held.room();
-  stream.room = LaunchWindow::larger(room, std::exchange(stream.last_room, room));
-  const std::shared_ptr<size_t> outstanding = outstanding_in(stream, window->held.stream());
-  ++stream.outstanding;
+  line.room = LaunchWindow::larger(room, std::exchange(line.last_room, room));
+  ++line.outstanding;
   ++outstanding_;
-  *outstanding += launches;
+  for (const WindowPart& part : window->held.parts().all())
+    if (part.launches != 0) *part.outstanding += part.launches;
   int result = out_of_memory;
   try {
-    result = runner_.submit(window, [this, window = window.get(), &stream, outstanding,
-                                     sample = stream.sample](bool failed,
-                                                             const megakernel::TaskTimes* times) {
-      forget(stream, *outstanding, window->held.size());
+    result = runner_.submit(window, [this, window = window.get(), &line, sample = line.sample](
+                                        bool failed, const megakernel::TaskTimes* times) {
+      forget(line, window->held.parts().all());
       ++ended_.windows;
       ended_.launches += window->held.size();
       if (failed) {
@@ -126,7 +132,7 @@ int StreamWindows::submit(HeldStream& stream) {
         late_error_ = launch_failed;
       }
       if (times != nullptr) observers_.tell(&Observer::window_ran, *window, *times);
-      this->ended(stream, Policy::Way::tasks, sample);
+      this->ended(line, Policy::Way::tasks, sample);
     });
   } catch (const std::bad_alloc&) {
     // The launches are still here, and may go on without a window.
@@ -134,7 +140,7 @@ int StreamWindows::submit(HeldStream& stream) {
     gate_.fail();
   }
   if (result == 0) return 0;
-  forget(stream, *outstanding, launches);
+  forget(line, window->held.parts().all());
   // Where the device has failed it refuses launches as well, and the program is told that.
   if (const int plainly = launch_plainly(window->held, device_)) return plainly;
   log::warning("the device takes no windows on this stream (error {}): launches run one by one",
@@ -142,58 +148,63 @@ int StreamWindows::submit(HeldStream& stream) {
   return 0;
 }
 
-void StreamWindows::forget(HeldStream& stream, size_t& outstanding, size_t launches) {
-  --stream.outstanding;
+void StreamWindows::forget(WindowLine& line, std::span<const WindowPart> parts) {
+  --line.outstanding;
   --outstanding_;
-  outstanding -= launches;
+  bool has_room = false;
+  for (const WindowPart& part : parts) {
+    if (part.launches == 0) continue;
+    *part.outstanding -= part.launches;
+    has_room = has_room || *part.outstanding <= limits_.outstanding / 2;
+  }
   window_ended_.notify_all();
-  if (has_room(outstanding)) room_made_.notify_all();
+  if (has_room) room_made_.notify_all();
 }
 
-void StreamWindows::ended(HeldStream& stream, Policy::Way way, const Policy::Sample& sample) {
+void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
   const auto verdict = policy_.compares() ? policy_.ended(way, sample) : std::nullopt;
   if (verdict) follower_.tell(*verdict);
-  if (stream.outstanding == 0) close(stream);
+  if (line.outstanding == 0) close(line);
 }
 
 void StreamWindows::when_done(void* handle, const Policy::Sample& sample) {
-  HeldStream& stream = held_.find(handle);
-  ++stream.outstanding;  // as a window of no launches
+  WindowLine& line = *held_.find(handle).line;
+  ++line.outstanding;  // as a window of no launches
   ++outstanding_;
   int result = out_of_memory;
   try {
-    result = device_.enqueue(handle, [this, sample, &stream] {
+    result = device_.enqueue(handle, [this, sample, &line] {
       gate_.enter([&](Gate::Lock&) {
-        forget(stream, *stream.launches, 0);
-        this->ended(stream, Policy::Way::plain, sample);
+        forget(line, {});
+        this->ended(line, Policy::Way::plain, sample);
       });
     });
   } catch (const std::bad_alloc&) {
     // The launches count for nothing.
   }
-  if (result != 0) forget(stream, *stream.launches, 0);
+  if (result != 0) forget(line, {});
 }
 
 // An error is kept for the next launch: those it belongs to have returned to the program.
-void StreamWindows::close(HeldStream& stream) {
-  const int result = submit(stream);
+void StreamWindows::close(WindowLine& line) {
+  const int result = submit(line);
   if (result != 0) late_error_ = result;
 }
 
 void StreamWindows::close() {
   while (!held_.open().empty())
     close(*held_.open().front());
+  events_.clear();
 }
 
 // What goes first is what the device orders with the launch's stream unasked, and what holds a
 // master of it.
-void StreamWindows::close_related(const HeldStream& stream, const LaunchCall& call,
-                                  Dependences on) {
-  close_those([&](const HeldStream& other) {
-    return &other != &stream && (are_ordered(call.stream, other.window.stream()) ||
-                                 std::ranges::any_of(on, [&](const dro::Dependence& found) {
-                                   return other.window.holds(found.master);
-                                 }));
+void StreamWindows::close_related(const WindowLine& line, const LaunchCall& call, Dependences on) {
+  close_those([&](const WindowLine& other) {
+    return &other != &line && (are_ordered(call.stream, other.window.stream()) ||
+                               std::ranges::any_of(on, [&](const dro::Dependence& found) {
+                                 return other.window.holds(found.master);
+                               }));
   });
 }
 
@@ -201,43 +212,95 @@ template <class Which>
 void StreamWindows::close_those(const Which& which) {
   for (;;) {
     const auto found =
-        std::ranges::find_if(held_.open(), [&](const HeldStream* held) { return which(*held); });
+        std::ranges::find_if(held_.open(), [&](const WindowLine* line) { return which(*line); });
     if (found == held_.open().end()) return;
     close(**found);
   }
 }
 
 bool StreamWindows::record(void* event, void* handle) {
-  const auto is_own = [&](const HeldStream& held) { return held.window.stream() == handle; };
-  close_those([&](const HeldStream& held) {
-    return !is_own(held) && are_ordered(handle, held.window.stream());
+  close_those([&](const WindowLine& line) {
+    return !line.window.parts().has(handle) && are_ordered(handle, line.window.stream());
   });
-  const auto own =
-      std::ranges::find_if(held_.open(), [&](const HeldStream* held) { return is_own(*held); });
-  if (own == held_.open().end()) return false;
-  HeldStream& stream = **own;
-  if (stream.window.events().size() < limits_.window_launches) {
-    if (std::shared_ptr<void> promise = device_.promise_event(event, handle)) {
-      const auto launches = static_cast<uint32_t>(stream.window.size());
-      stream.window.events().push_back({event, launches, std::move(promise)});
-      return true;
+  HeldStream& stream = held_.find(handle);
+  WindowLine& line = *stream.line;
+  KnownEvent known{.stream = &stream};
+  if (line.window.parts().has(handle)) {
+    const size_t events = line.window.parts().events().size();
+    std::shared_ptr<void> promise;
+    if (events < limits_.window_launches) promise = device_.promise_event(event, handle);
+    if (promise != nullptr) {
+      known.line = &line;
+      known.window = line.window.first();
+      known.place = static_cast<uint32_t>(events);
+      line.window.parts().record(event, handle, line.window.size(), std::move(promise));
+    } else {
+      close(line);
     }
   }
-  close(stream);
+  events_.note(event, known);
+  return known.line != nullptr;
+}
+
+// takes_part() is whether a stream can wait for a held event within its window.
+bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
+  WindowLine& line = *event.line;
+  if (line.window.parts().has(stream.handle)) return true;
+  const bool may_join = !is_default_stream(event.stream->handle) &&
+                        device_.ends_by_itself(stream.handle) &&
+                        (line.is_joined() || device_.ends_by_itself(event.stream->handle));
+  if (!may_join) return false;
+  if (line.in_device == nullptr) line.in_device = device_.make_line();
+  if (line.in_device == nullptr) return false;
+  if (stream.line == &line) return true;
+  close(*stream.line);
+  held_.join(*stream.line, line);
+  line.window.parts().set_line(line.in_device);
+  return true;
+}
+
+bool StreamWindows::wait(void* event, void* handle) {
+  const auto has_event = [event](const WindowLine& line) {
+    return line.window.parts().has_event(event);
+  };
+  close_those([&](const WindowLine& line) {
+    return !line.window.parts().has(handle) && are_ordered(handle, line.window.stream());
+  });
+  HeldStream& stream = held_.find(handle);
+  const KnownEvent* const known = events_.find(event);
+  if (known != nullptr && known->is_held() && takes_part(stream, *known)) {
+    known->line->window.parts().wait(handle, known->place);
+    return true;
+  }
+  WindowLine& line = *stream.line;
+  if (line.window.parts().has(handle)) {
+    if (device_.is_reached(event)) return true;
+    // The window begins behind all that a stream has which takes part in it.
+    if (known != nullptr && !known->is_held() && line.is_joined() && known->stream->line == &line &&
+        device_.ends_by_itself(known->stream->handle)) {
+      line.window.parts().of(known->stream->handle);
+      return true;
+    }
+    close(line);
+  }
+  close_those(has_event);
   return false;
 }
 
-void StreamWindows::close_for_event(const void* event) {
-  close_those([event](const HeldStream& held) {
-    const std::vector<HeldEvent>& events = held.window.events();
-    return std::ranges::find(events, event, &HeldEvent::event) != events.end();
-  });
-}
-
-void StreamWindows::close_for_stream(void* handle) {
-  close_those([handle](const HeldStream& held) {
-    return held.window.stream() == handle || are_ordered(handle, held.window.stream());
-  });
+void StreamWindows::close_for(const Observed& observed) {
+  if (const auto* before = std::get_if<BeforeEvent>(&observed)) {
+    close_those(
+        [&](const WindowLine& line) { return line.window.parts().has_event(before->event); });
+    if (const KnownEvent* const known = events_.find(before->event)) held_.leave(*known->stream);
+  } else if (const auto* of = std::get_if<OfStream>(&observed)) {
+    close_those([&](const WindowLine& line) {
+      return line.window.parts().has(of->stream) || are_ordered(of->stream, line.window.stream());
+    });
+    if (HeldStream* const stream = held_.known(of->stream)) held_.leave(*stream);
+  } else {
+    close();
+    held_.leave_all();
+  }
 }
 
 void StreamWindows::wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience) {
@@ -253,9 +316,9 @@ void StreamWindows::wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds 
 
 void StreamWindows::let_go() noexcept {
   while (holds_any()) {
-    HeldStream& stream = *held_.open().front();
-    held_.closed(stream);
-    LaunchWindow window = std::exchange(stream.window, {});
+    WindowLine& line = *held_.open().front();
+    held_.closed(line);
+    LaunchWindow window = std::exchange(line.window, {});
     try {
       launch_plainly(window, device_);
     } catch (...) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "runtime/check/observer.hpp"
@@ -12,14 +13,17 @@
 #include "runtime/device.hpp"
 #include "runtime/gate.hpp"
 #include "runtime/launch/launch_follower.hpp"
+#include "runtime/observed.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/stream/held_streams.hpp"
+#include "runtime/stream/known_events.hpp"
 #include "runtime/stream/window_runner.hpp"
 
 namespace sluice::runtime {
 
 // StreamWindows holds launches back in a window for each stream while the device has work of that
-// stream, and gives the windows to the device. All its functions are called under the lock.
+// stream, and gives the windows to the device; streams that wait for each other's events share
+// their windows (WindowLine). All its functions are called under the lock.
 class StreamWindows {
  public:
   struct Limits {
@@ -40,7 +44,7 @@ class StreamWindows {
         limits_(limits) {}
 
   // number_of() is the stream's in the journal; it finds streams in the order of their launches.
-  uint64_t number_of(void* stream) { return held_.find(stream).number; }
+  uint64_t number_of(void* stream) { return held_.number_of(held_.find(stream)); }
   bool holds_any() const { return !held_.open().empty(); }
   // wait_for_room() returns when no more launches of the stream are outstanding than may be. Other
   // streams' don't count: what they wait for may be this thread.
@@ -62,7 +66,7 @@ class StreamWindows {
 
    private:
     StreamWindows& streams_;
-    HeldStream& stream_;
+    const HeldStream& stream_;
   };
 
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
@@ -73,10 +77,14 @@ class StreamWindows {
   // there. False: the driver has to record it; whatever must come before it has been given to the
   // device.
   bool record(void* event, void* stream);
-  // close_for_event() gives to the device what a held event comes after; close_for_stream() what
-  // the stream holds, and what the device orders before further work of it.
-  void close_for_event(const void* event);
-  void close_for_stream(void* stream);
+  // wait() takes a wait of the stream for an event. Where the event is held, the stream's launches
+  // go on in the same windows, as long as nobody observes it: that they must come after the event's
+  // they know by their dependences. False: the driver has to wait; what is before the event and
+  // before the wait has been given to the device.
+  bool wait(void* event, void* stream);
+  // close_for() gives to the device what may be observed: all, what a held event comes after, or
+  // what the stream holds and what the device orders before further work of it.
+  void close_for(const Observed& observed);
 
   // close() gives all that is held back to the device.
   void close();
@@ -95,14 +103,14 @@ class StreamWindows {
   const Count& ended() const { return ended_; }
 
  private:
-  int submit(HeldStream& stream);
-  void close(HeldStream& stream);
+  int submit(WindowLine& line);
+  void close(WindowLine& line);
   template <class Which>
   void close_those(const Which& which);
-  void close_related(const HeldStream& stream, const LaunchCall& call, Dependences on);
-  bool has_room(size_t launches) const { return launches <= limits_.outstanding / 2; }
-  void forget(HeldStream& stream, size_t& outstanding, size_t launches);
-  void ended(HeldStream& stream, Policy::Way way, const Policy::Sample& sample);
+  void close_related(const WindowLine& line, const LaunchCall& call, Dependences on);
+  bool takes_part(HeldStream& stream, const KnownEvent& event);
+  void forget(WindowLine& line, std::span<const WindowPart> parts);
+  void ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample);
 
   Gate& gate_;
   Device& device_;
@@ -112,6 +120,7 @@ class StreamWindows {
   const Observers& observers_;
   const Limits limits_;
   HeldStreams held_;
+  KnownEvents events_;
   const HeldStream* together_ = nullptr;
   size_t outstanding_ = 0;  // windows with the device
   Count ended_;

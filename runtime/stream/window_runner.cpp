@@ -3,6 +3,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "schedule/cache_sizes.hpp"
 
@@ -39,6 +40,8 @@ WindowRunner::WindowRunner(Device& device, megakernel::WindowBackend* backend, G
 
 int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
   void* const stream = window->held.stream();
+  if (window->held.parts().line() != nullptr)
+    return submit_together(std::move(window), std::move(ended));
   if (backend_ == nullptr) {
     return device_.enqueue(stream, [this, window = std::move(window), ended = std::move(ended)] {
       run(*window, ended);
@@ -50,6 +53,19 @@ int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
                           [this, window, ended = std::move(ended)](int error) {
                             gate_.enter([&](Gate::Lock&) { ended(error != 0, nullptr); });
                           });
+}
+
+int WindowRunner::submit_together(std::shared_ptr<PlannedWindow> window, Ended ended) {
+  std::vector<void*> streams;
+  for (const WindowPart& part : window->held.parts().all())
+    streams.push_back(part.stream);
+  void* const line = window->held.parts().line();
+  return device_.enqueue_together(
+      line, streams,
+      [this, window = std::move(window), ended = std::move(ended)](Device::Ends ends) {
+        window->held.parts().keep_ends(std::move(ends));
+        run(*window, ended);
+      });
 }
 
 // On a thread of the device, in the order of the window's stream. Planning it only here costs the

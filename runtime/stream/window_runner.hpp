@@ -40,6 +40,7 @@ class WindowRunner {
   size_t running() const { return running_; }
 
  private:
+  int submit_together(std::shared_ptr<PlannedWindow> window, Ended ended);
   void run(PlannedWindow& window, const Ended& ended);
   bool plan(PlannedWindow& window) noexcept;
 

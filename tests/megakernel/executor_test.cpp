@@ -68,15 +68,55 @@ TEST(HostExecutor, ReachesMilestonesInOrderWhenTheLaunchesBeforeThemAreDone) {
     // No launch waits for another one: the last may be done first.
     std::ranges::reverse(builder.plan.tasks);
     for (const uint32_t launches : {1U, 3U, 3U}) {
-      builder.window.milestones.push_back({launches, [&, launches] {
+      const auto place = static_cast<uint32_t>(builder.window.milestones.size());
+      builder.window.milestones.push_back({[&, launches] {
                                              reached.push_back(launches);
                                              for (uint32_t i = 0; i < launches; ++i)
                                                too_early |= blocks[i].load() != 16;
-                                           }});
+                                           },
+                                           {}});
+      if (place > 0) builder.window.milestones.back().after = {place - 1};
     }
+    builder.window.milestone_of = {0, 1, 1, no_milestone};
     executor.run(builder.window);
     EXPECT_EQ(reached, (std::vector<uint32_t>{1, 3, 3}));
     EXPECT_FALSE(too_early);
+  }
+}
+
+// As of two streams: the second one's waits for one of the first, and they have no order else.
+TEST(HostExecutor, AMilestoneWaitsForItsOwnLaunchesAndForThoseThatItComesAfter) {
+  for (const uint32_t workers : {1U, 4U}) {
+    HostExecutor executor(workers);
+    std::atomic<uint32_t> blocks[3] = {};
+    std::vector<uint32_t> reached;
+    std::mutex mutex;
+    WindowBuilder builder;
+    for (auto& of_launch : blocks)
+      builder.add_launch({16, 1, 1}, 3, [&of_launch](uint32_t, void*) { ++of_launch; });
+    builder.add_tasks_in_launch_order();
+    std::ranges::reverse(builder.plan.tasks);
+    const auto add = [&](uint32_t number, std::vector<uint32_t> launches,
+                         std::vector<uint32_t> after) {
+      builder.window.milestones.push_back({[&, number, launches] {
+                                             for (const uint32_t launch : launches)
+                                               EXPECT_EQ(blocks[launch].load(), 16U);
+                                             const std::lock_guard lock(mutex);
+                                             reached.push_back(number);
+                                           },
+                                           std::move(after)});
+    };
+    add(0, {}, {});             // nothing before it
+    add(1, {1}, {0});           // of the first stream
+    add(2, {0, 1, 2}, {1, 0});  // of the second, after the first one's
+    add(3, {1}, {1});           // the first one's end, without launches of its own
+    builder.window.milestone_of = {2, 1, 2};
+    executor.run(builder.window);
+    EXPECT_EQ(reached.size(), 4U);
+    EXPECT_EQ(reached.front(), 0U);
+    const auto place = [&](uint32_t number) { return std::ranges::find(reached, number); };
+    EXPECT_LT(place(1), place(2));
+    EXPECT_LT(place(1), place(3));
   }
 }
 
@@ -86,7 +126,9 @@ TEST(HostExecutor, AFailedWindowReachesItsMilestones) {
   uint32_t reached = 0;
   for (uint32_t i = 0; i < 3; ++i) {
     builder.add_launch({4, 1, 1}, 1, [](uint32_t, void*) { throw std::runtime_error("a block"); });
-    builder.window.milestones.push_back({i + 1, [&] { ++reached; }});
+    builder.window.milestones.push_back({[&] { ++reached; }, {}});
+    if (i > 0) builder.window.milestones.back().after = {i - 1};
+    builder.window.milestone_of.push_back(i);
   }
   builder.add_tasks_in_launch_order();
   EXPECT_THROW(executor.run(builder.window), std::runtime_error);

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -71,6 +73,24 @@ class FakeDevice final : public Device {
             }};
   }
 
+  bool ends_by_itself(void* stream) override { return joins && !waiting.contains(stream); }
+  bool is_reached(void* event) override { return reached.contains(event); }
+  void* make_line() override { return this; }
+  int enqueue_together(void* /*line*/, std::span<void* const> streams,
+                       const std::function<void(Ends ends)>& work) override {
+    if (enqueue_error != 0) return enqueue_error;
+    std::string event = "window";
+    Ends ends;
+    for (void* stream : streams) {
+      event += " " + std::to_string(reinterpret_cast<uintptr_t>(stream));
+      ends.emplace_back(stream, [this](void* ended) {
+        note("end of " + std::to_string(reinterpret_cast<uintptr_t>(ended)));
+      });
+    }
+    submit(std::move(event), [work, ends = std::move(ends)]() mutable { work(std::move(ends)); });
+    return 0;
+  }
+
   void never_wait_for_room(bool never) override { never_waits = never; }
 
   // pause() keeps the device from beginning anything until resume(). wait_idle() returns when all
@@ -96,8 +116,8 @@ class FakeDevice final : public Device {
     return !work_.empty() || busy_;
   }
 
-  // events() are the calls so far: "launch NAME", "window STREAM", "refused NAME"; and events of
-  // the program: "reached EVENT".
+  // events() are the calls so far: "launch NAME", "window STREAM ...", "refused NAME"; events of
+  // the program: "reached EVENT"; and of windows of several streams: "end of STREAM".
   std::vector<std::string> events() {
     const std::lock_guard lock(mutex_);
     return events_;
@@ -111,6 +131,9 @@ class FakeDevice final : public Device {
   bool has_block_code = true;
   megakernel::WindowBackend* backend = nullptr;
   bool takes_events = false;
+  bool joins = false;             // takes windows of several streams
+  std::set<void*> waiting;        // streams in which something waits for the host
+  std::set<const void*> reached;  // events
   bool host_memory = false;
   int enqueue_error = 0;
   int launch_error = 0;  // of plain launches, which then don't run
