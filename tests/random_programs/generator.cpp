@@ -45,7 +45,9 @@ Program Generator::make() {
     // Nothing is held back for a thread's own stream, so they need fewer calls.
     if (thread_owns(current_) && chance(30)) current_ = any_stream();
     const uint32_t kind = below(100);
-    if (kind < 40) {
+    if (kind < 6) {
+      add_streams();
+    } else if (kind < 40) {
       add_launches();
     } else if (kind < 50) {
       add_copy();
@@ -221,6 +223,44 @@ void Generator::add_launches() {
     step.thread = thread_for(current_);
     put(step, touched_by(step));
     if (chance(15)) record(static_cast<uint8_t>(below(event_count)), current_);
+  }
+}
+
+// Streams that wait for each other's events, and behind which nothing waits for the host, are what
+// Sluice holds back together, while they have work.
+void Generator::add_streams() {
+  constexpr Stream streams[] = {blocking_a, blocking_b, non_blocking_a, non_blocking_b};
+  let_all_go();
+  const uint32_t count = 2 + below(3);
+  const auto any = [&] { return streams[below(count)]; };
+  // What comes behind the first of a stream is held back.
+  for (uint32_t i = 0; i < 2 * count; ++i) {
+    Step step{.call = Call::launch, .kernel = Kernel::slow, .stream = streams[i % count]};
+    step.salt = number();
+    step.words = lengths[below(std::size(lengths))];
+    step.block = 32;
+    if (!pick_two(of_runtime, of_runtime, step)) continue;
+    step.thread = thread_for(step.stream);
+    put(step, touched_by(step));
+  }
+  for (uint32_t i = 0; i < 4 + below(20); ++i) {
+    current_ = any();
+    const uint32_t kind = below(20);
+    Step step;
+    if (kind < 5) {
+      order_after_stream(any(), current_);
+    } else if (kind < 7) {
+      record(static_cast<uint8_t>(below(event_count)), current_);
+    } else if (kind < 9) {
+      add_copy();
+    } else if (kind < 11) {
+      add_fill();
+    } else if (kind < 12) {
+      add_host_function();
+    } else if (draw_launch(step)) {
+      step.thread = thread_for(current_);
+      put(step, touched_by(step));
+    }
   }
 }
 

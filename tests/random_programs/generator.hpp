@@ -48,6 +48,7 @@ class Generator {
   bool draw_launch(Step& step);
   bool repeat_launch(Step& step);
   void add_launches();
+  void add_streams();
   void add_graph();
   void add_copy();
   void add_fill();

@@ -112,7 +112,7 @@ __global__ void slow(uint32_t* out, const uint32_t* in, uint32_t n, uint32_t sal
   const uint32_t i = index();
   if (i >= n) return;
   uint32_t value = in[i];
-  for (uint32_t k = 0; k < 400; ++k)
+  for (uint32_t k = 0; k < 1000; ++k)
     value = mix(value, salt + k);
   out[i] = value;
 }

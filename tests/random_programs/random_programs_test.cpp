@@ -175,6 +175,12 @@ TEST(RandomPrograms, GiveTheSameBytesTwoAtATime) {
   run_programs(2, 1'000'001, SLUICE_TEST_PROGRAMS / 2);
 }
 
+// All that can be a task is one, however little Sluice pays here.
+TEST(RandomPrograms, GiveTheSameBytesWithoutTheGovernor) {
+  setenv("SLUICE_GOVERNOR", "off", 1);
+  run_programs(1, 3'000'001, SLUICE_TEST_PROGRAMS / 5);
+}
+
 // Tasks in random topological orders on three workers; whatever waits for too little shows sooner.
 TEST(RandomPrograms, GiveTheSameBytesInRandomOrdersOfTheirTasks) {
   setenv("SLUICE_STRESS", "1", 1);
