@@ -220,6 +220,8 @@ std::optional<int> Runtime::take(const StreamCall& call) {
     }
     // A backend runs windows that say nothing before they end.
     if (state_->gate.is_shut() || state_->backend != nullptr) return state_->streams.close();
+    if (const auto* function = std::get_if<HostFunction>(&call))
+      return state_->streams.close_for(OfStream{function->stream});
     const auto* wait = std::get_if<EventWait>(&call);
     const auto* record = std::get_if<EventRecord>(&call);
     if (wait != nullptr ? state_->streams.wait(wait->event, wait->stream)

@@ -62,7 +62,12 @@ struct EventWait {
   void* event = nullptr;  // for which the stream waits
   void* stream = nullptr;
 };
-using StreamCall = std::variant<EventRecord, EventWait, Transfer, GraphLaunch>;
+// HostFunction is one of the program's, which begins behind all that its stream has and holds back
+// all that follows there.
+struct HostFunction {
+  void* stream = nullptr;
+};
+using StreamCall = std::variant<EventRecord, EventWait, HostFunction, Transfer, GraphLaunch>;
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
 // where it says so. `device` must outlive it. After a bug of ours (a failed assertion, no memory)
@@ -111,7 +116,7 @@ class Runtime {
   // take() takes another call that puts something on a stream, as a task among its launches or, a
   // graph, as its launches, and returns what the program gets. Nothing: the caller makes the call
   // itself, a transfer after flush(), a graph after pass_through(); what comes before an event, or
-  // before a wait for it, is then in its stream.
+  // before a wait for it or a function, is then in its stream.
   std::optional<int> take(const StreamCall& call);
 
   // context_ends() flushes, waits for all windows, and lets go of what a backend holds in the

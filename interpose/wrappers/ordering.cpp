@@ -11,6 +11,7 @@ using namespace sluice::interpose;
 using sluice::runtime::BeforeEvent;
 using sluice::runtime::EventRecord;
 using sluice::runtime::EventWait;
+using sluice::runtime::HostFunction;
 using sluice::runtime::OfStream;
 using sluice::runtime::Runtime;
 using sluice::runtime::StreamClocks;
@@ -90,12 +91,18 @@ void CUDA_CB run_callback(CUstream stream, CUresult status, void* data) {
   call->function(stream, status, call->data);
 }
 
-// with_moment() enqueues `replacement` in the place of a host function where races are checked.
+// with_moment() enqueues a host function behind what its stream has; in its place `replacement`
+// where races are checked.
 template <class Function, class Enqueue>
 CUresult with_moment(CUstream stream, Function function, void* data, Function replacement,
                      Enqueue&& enqueue) {
   const ErrnoGuard guard;
-  flushed_runtime();
+  Runtime* const runtime = Shim::get().runtime();
+  if (runtime != nullptr && races() == nullptr && !is_capturing()) {
+    runtime->take(HostFunction{stream});
+  } else {
+    flush();
+  }
   if (races() == nullptr || function == nullptr) return enqueue(function, data);
   auto call = std::make_unique<HostCall<Function>>(
       HostCall<Function>{function, data, races()->host_function_queued(stream)});

@@ -177,6 +177,24 @@ TEST_F(JoinedStreamsTest, AStreamBehindWhatWaitsForTheHostGoesAlone) {
   expect_steps(other, 3);
 }
 
+TEST_F(JoinedStreamsTest, AHostFunctionClosesTheWindowsOfItsStreamAlone) {
+  begin();
+  launch(program, 1, 1);
+  launch(other, 1, 2);
+  EXPECT_FALSE(runtime->take(HostFunction{stream(2)}).has_value());
+  EXPECT_THAT(device.events(), ElementsAre("window 16", "window 32", "window 32"));
+  EXPECT_TRUE(records(1, 1));
+  EXPECT_TRUE(waits(1, 2));
+  EXPECT_FALSE(runtime->take(HostFunction{stream(2)}).has_value());
+  EXPECT_EQ(device.events().back(), "window 16 32");
+  // The program has not waited: what the default streams are ordered with is held further on.
+  launch(program, 2, 1);
+  EXPECT_THAT(device.events(), SizeIs(4));
+  EXPECT_FALSE(runtime->take(HostFunction{legacy_stream}).has_value());
+  EXPECT_THAT(device.events(), SizeIs(5));
+  device.resume();
+}
+
 TEST_F(JoinedStreamsTest, DefaultStreamsJoinNoOther) {
   begin();
   launch(program, 1, 1);
