@@ -138,6 +138,12 @@ Result<PtxCode*> CodeRegistry::code_of(const Function& function) {
 void CodeRegistry::make_model(const Function& function) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried || kernel.making.valid()) return;
+  // What an earlier start has left takes less than to ask another thread for it.
+  if (PtxCode* code = function.image->code ? &*function.image->code : nullptr) {
+    kernel.model = maker_.kept(*code, kernel.name);
+    kernel.tried = kernel.model != nullptr;
+    if (kernel.tried) return;
+  }
   kernel.making = background_.run(
       [this, name = kernel.name, image = function.image]() -> Result<std::unique_ptr<KernelModel>> {
         const std::optional<SlowWork> telling = tell_of(name, background_);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "analysis/footprint.hpp"
 #include "analysis/value_flow.hpp"
@@ -24,7 +26,10 @@ class KernelModel {
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
   // is_like_last() is whether footprint() would find the answer where it found the last one: if
   // not, what that took says nothing.
-  virtual bool is_like_last(const analysis::LaunchShape& /*shape*/) const { return true; }
+  virtual bool is_like_last(const analysis::LaunchShape& /*shape*/) { return true; }
+  // is_kept() is whether footprint() would find the answer where an earlier start has left it, and
+  // so within some hundred microseconds. It may read a file. Never of what has to be analysed.
+  virtual bool is_kept(const analysis::LaunchShape& /*shape*/) { return false; }
   // dearest() is what the dearest analysis so far took, as it counts itself.
   virtual Budget::Cost dearest() const { return {}; }
   // values() is looked for at each call, in milliseconds; it may run beside the others.
@@ -38,8 +43,30 @@ constexpr std::chrono::milliseconds patience_with_analysis{200};
 constexpr const char* slow_analysis = "which may take a while";
 
 // ModelMaker makes the model of a kernel of an image, which outlives it; an error, also where the
-// image defines no such kernel, becomes the reason for which its launches pass through.
-using ModelMaker =
-    std::function<Result<std::unique_ptr<KernelModel>>(PtxCode& code, std::string_view kernel)>;
+// image defines no such kernel, becomes the reason for which its launches pass through. It is as
+// thread-safe as what it was made of.
+class ModelMaker {
+ public:
+  using Made = Result<std::unique_ptr<KernelModel>>;
+  using Make = std::function<Made(PtxCode& code, std::string_view kernel)>;
+  using Keep = std::function<std::unique_ptr<KernelModel>(PtxCode& code, std::string_view kernel)>;
+
+  // `kept` gives the same model as `make` where an earlier start has left what that needs, within
+  // some hundred microseconds beside a look at the image's text; else null.
+  ModelMaker(Make make, Keep kept) : make_(std::move(make)), kept_(std::move(kept)) {}
+  template <class Function>
+    requires std::is_invocable_r_v<Made, Function&, PtxCode&, std::string_view> &&
+             (!std::is_same_v<Function, ModelMaker>)
+  ModelMaker(Function make) : make_(std::move(make)) {}
+
+  Made operator()(PtxCode& code, std::string_view kernel) const { return make_(code, kernel); }
+  std::unique_ptr<KernelModel> kept(PtxCode& code, std::string_view kernel) const {
+    return kept_ ? kept_(code, kernel) : nullptr;
+  }
+
+ private:
+  Make make_;
+  Keep kept_;
+};
 
 }  // namespace sluice::runtime

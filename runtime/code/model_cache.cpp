@@ -58,22 +58,20 @@ std::string text_of(const analysis::LaunchShape& shape) {
                      fmt::join(shape.shape_values, " "));
 }
 
-// lines_of() are the values of a file's lines up to the first one that is damaged.
-std::vector<json> lines_of(const std::string& text) {
-  std::vector<json> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const auto line = dro::unsealed(std::string_view(text).substr(begin, end - begin));
-    json value = line ? json::parse(*line, nullptr, false) : json();
-    if (!value.is_object()) break;
-    lines.push_back(std::move(value));
-    begin = end + 1;
-  }
-  return lines;
+// take_line() is the value of the first line of a text, which it takes out; nothing where the line
+// is damaged.
+std::optional<json> take_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const auto line = dro::unsealed(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  json value = line ? json::parse(*line, nullptr, false) : json();
+  return value.is_object() ? std::optional(std::move(value)) : std::nullopt;
 }
 
-std::optional<analysis::Footprint> footprint_of(const json& line) {
-  auto read = dro::record_of(line, "");
+std::optional<analysis::Footprint> take_footprint(std::string_view& text) {
+  const std::optional<json> line = take_line(text);
+  if (!line) return std::nullopt;
+  auto read = dro::record_of(*line, "");
   auto* record = read ? std::get_if<dro::FootprintRecord>(&*read) : nullptr;
   return record == nullptr ? std::nullopt : std::optional(std::move(record->footprint));
 }
@@ -97,9 +95,9 @@ class CachedModel final : public KernelModel {
   const analysis::KernelSignature& signature() const override { return signature_; }
 
   analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
-    if (asked_ == 0) load(shape);
+    const bool is_known = is_kept(shape);
     const size_t place = asked_++;
-    if (is_following_ && is_known(place, shape)) return known_[place];
+    if (is_known) return known_[place];
     if (is_following_) leave(place);
     if (real_ == nullptr) return nothing(shape);
     analysis::Footprint answer = real_->footprint(shape);
@@ -110,8 +108,14 @@ class CachedModel final : public KernelModel {
     return answer;
   }
 
-  bool is_like_last(const analysis::LaunchShape& shape) const override {
+  bool is_like_last(const analysis::LaunchShape& shape) override {
     return !is_following_ || is_known(asked_, shape);
+  }
+
+  bool is_kept(const analysis::LaunchShape& shape) override {
+    if (!is_following_) return false;
+    if (asked_ == 0) load(shape);
+    return is_known(asked_, shape);
   }
 
   Budget::Cost dearest() const override {
@@ -125,24 +129,28 @@ class CachedModel final : public KernelModel {
   }
 
  private:
-  bool is_known(size_t place, const analysis::LaunchShape& shape) const {
+  bool is_known(size_t place, const analysis::LaunchShape& shape) {
+    while (known_.size() <= place && !unread_.empty()) {
+      auto footprint = take_footprint(unread_);
+      if (!footprint) unread_ = {};  // what was read before is good
+      if (footprint) known_.push_back(std::move(*footprint));
+    }
     return place < known_.size() && known_[place].shape == shape;
   }
 
   void load(const analysis::LaunchShape& first) {
-    name_ = digest(source_.key + text_of(first));
-    const std::optional<std::string> text = source_.folder->load(name_);
-    if (!text) return;
-    for (const json& line : lines_of(*text)) {
-      auto footprint = footprint_of(line);
-      if (!footprint) return;  // what was read before is good
-      known_.push_back(std::move(*footprint));
-    }
+    std::string name = digest(source_.key + text_of(first));
+    if (name == name_) return;
+    name_ = std::move(name);
+    known_.clear();
+    text_ = source_.folder->load(name_).value_or("");
+    unread_ = text_;
   }
 
   // leave() makes the real model take over after `place` answers from the folder.
   void leave(size_t place) {
     is_following_ = false;
+    unread_ = {};
     known_.resize(std::min(place, known_.size()));
     if (real_ == nullptr) {
       if (auto made = source_.make()) real_ = std::move(*made);
@@ -174,15 +182,20 @@ class CachedModel final : public KernelModel {
   size_t asked_ = 0;
   std::string name_;
   std::vector<analysis::Footprint> known_;  // by place in the sequence
+  // What the folder has beyond these. A footprint is read when its place in the sequence comes: a
+  // launch waits for no others.
+  std::string text_;
+  std::string_view unread_;  // of it
 };
 
 std::optional<analysis::KernelSignature> load_signature(const Source& source) {
   const std::optional<std::string> text = source.folder->load(digest(source.key));
   if (!text) return std::nullopt;
-  const std::vector<json> lines = lines_of(*text);
-  if (lines.size() != 1) return std::nullopt;
+  std::string_view rest = *text;
+  const std::optional<json> read = take_line(rest);
+  if (!read || !rest.empty()) return std::nullopt;
   try {
-    const json& line = lines.front();
+    const json& line = *read;
     return analysis::KernelSignature{
         line.at("kernel").get<std::string>(), slots_of(line.at("parameters")),
         number_of(line.at("parameter_bytes")), slots_of(line.at("pointers")),
@@ -192,25 +205,43 @@ std::optional<analysis::KernelSignature> load_signature(const Source& source) {
   }
 }
 
+// Cache is what makers of one folder share.
+struct Cache {
+  ModelMaker maker;
+  std::shared_ptr<const CacheFolder> folder;
+  std::string identity;
+
+  Source source_of(PtxCode& code, std::string_view kernel) const {
+    return {maker, folder, &code, std::string(kernel),
+            fmt::format("{}\n{}\n{}\n", identity, kernel, code.digest())};
+  }
+
+  std::unique_ptr<KernelModel> kept(PtxCode& code, std::string_view kernel) const {
+    Source source = source_of(code, kernel);
+    std::optional<analysis::KernelSignature> signature = load_signature(source);
+    if (!signature) return nullptr;
+    return std::make_unique<CachedModel>(std::move(source), std::move(*signature), nullptr);
+  }
+
+  ModelMaker::Made make(PtxCode& code, std::string_view kernel) const {
+    if (std::unique_ptr<KernelModel> model = kept(code, kernel)) return model;
+    Source source = source_of(code, kernel);
+    Result<std::unique_ptr<KernelModel>> made = source.make();
+    if (!made) return made;
+    analysis::KernelSignature signature = (*made)->signature();
+    folder->store(digest(source.key), dro::sealed(text_of(signature)) + "\n");
+    return std::make_unique<CachedModel>(std::move(source), std::move(signature), std::move(*made));
+  }
+};
+
 }  // namespace
 
 ModelMaker cached_model_maker(ModelMaker maker, std::shared_ptr<const CacheFolder> folder,
                               std::string identity) {
-  return [maker = std::move(maker), folder = std::move(folder), identity = std::move(identity)](
-             PtxCode& code, std::string_view kernel) -> Result<std::unique_ptr<KernelModel>> {
-    Source source{maker, folder, &code, std::string(kernel), {}};
-    source.key = fmt::format("{}\n{}\n{}\n", identity, kernel, code.digest());
-    std::optional<analysis::KernelSignature> signature = load_signature(source);
-    std::unique_ptr<KernelModel> real;
-    if (!signature) {
-      Result<std::unique_ptr<KernelModel>> made = source.make();
-      if (!made) return made;
-      real = std::move(*made);
-      signature = real->signature();
-      folder->store(digest(source.key), dro::sealed(text_of(*signature)) + "\n");
-    }
-    return std::make_unique<CachedModel>(std::move(source), std::move(*signature), std::move(real));
-  };
+  const auto cache = std::make_shared<const Cache>(
+      Cache{std::move(maker), std::move(folder), std::move(identity)});
+  return {[cache](PtxCode& code, std::string_view kernel) { return cache->make(code, kernel); },
+          [cache](PtxCode& code, std::string_view kernel) { return cache->kept(code, kernel); }};
 }
 
 }  // namespace sluice::runtime

@@ -41,7 +41,8 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
     code_.make_model(*function);
     if (is_first && !waiting_.background.waits() && shape_refusal(call) == nullptr)
       code_.prepare_block_code(*function, call);
-    if (!waiting_.for_end_of(kernel.making, call.stream)) return NotYet{{&kernel, being_analysed}};
+    if (!kernel.tried && !waiting_.for_end_of(kernel.making, call.stream))
+      return NotYet{{&kernel, being_analysed}};
   }
   KernelModel* model = model_of(*function);
   if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
@@ -132,10 +133,11 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       later(being_analysed);
       return std::nullopt;
     }
-    // Where the last answer came at once, to ask another thread takes longer.
-    const bool at_once = policy_.compares() && kernel.asked.empty() &&
-                         policy_.is_quick(kernel.last_analysis) &&
-                         kernel.model->is_like_last(shape_);
+    // Where the answer is kept, or the last one came at once, to ask another thread takes longer.
+    const bool at_once =
+        policy_.compares() && kernel.asked.empty() &&
+        (kernel.model->is_kept(shape_) ||
+         (policy_.is_quick(kernel.last_analysis) && kernel.model->is_like_last(shape_)));
     const int64_t began = at_once ? policy_.now() : 0;
     code_.ask_for_footprint(function, shape_, at_once);
     if (at_once) policy_.wait(policy_.now() - began);

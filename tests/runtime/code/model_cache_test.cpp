@@ -19,19 +19,37 @@ using testing::FakeKernels;
 
 class ModelCacheTest : public ::testing::Test {
  protected:
-  // start() is a program's start: the models of one process.
-  std::unique_ptr<KernelModel> start(const std::string& name = "step",
-                                     const std::string& identity = "build 1",
-                                     const std::string& text = "the PTX") {
-    const ModelMaker maker = cached_model_maker(
+  ModelMaker maker(const std::string& identity = "build 1") {
+    return cached_model_maker(
         [this](PtxCode& code, std::string_view kernel) {
           ++made_;
           return kernels_.maker()(code, kernel);
         },
         std::make_shared<const CacheFolder>(path_), identity);
+  }
+
+  // start() is a program's start: the models of one process.
+  std::unique_ptr<KernelModel> start(const std::string& name = "step",
+                                     const std::string& identity = "build 1",
+                                     const std::string& text = "the PTX") {
     Result<std::unique_ptr<KernelModel>> model =
-        maker(images_.emplace_back(std::vector{text}), name);
+        maker(identity)(images_.emplace_back(std::vector{text}), name);
     return model ? std::move(*model) : nullptr;
+  }
+
+  // kept() is a model that an earlier start has left; null where none has.
+  std::unique_ptr<KernelModel> kept(const std::string& name = "step",
+                                    const std::string& identity = "build 1",
+                                    const std::string& text = "the PTX") {
+    return maker(identity).kept(images_.emplace_back(std::vector{text}), name);
+  }
+
+  void damage_files() {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+      std::fstream file(entry.path(), std::ios::in | std::ios::out);
+      file.seekp(20);
+      file.put('~');
+    }
   }
 
   int asked(const std::string& name = "step") { return kernels_[name].footprints_asked; }
@@ -65,6 +83,52 @@ TEST_F(ModelCacheTest, ASecondStartNeitherMakesTheModelNorAnalyses) {
   EXPECT_EQ(model->footprint(shape(8)), first[1]);
   EXPECT_EQ(made_, 1);
   EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ModelCacheTest, WhatIsKeptIsGivenWithoutMakingOrAnalysing) {
+  EXPECT_EQ(kept(), nullptr);
+  const auto first = start();
+  EXPECT_FALSE(first->is_kept(shape(4)));
+  first->footprint(shape(4));
+  EXPECT_FALSE(first->is_kept(shape(8)));
+  first->footprint(shape(8));
+  const auto model = kept();
+  ASSERT_NE(model, nullptr);
+  EXPECT_FALSE(model->is_kept(shape(8))) << "no start began with it";
+  EXPECT_TRUE(model->is_kept(shape(4)));
+  EXPECT_EQ(model->footprint(shape(4)), testing::step_footprint(shape(4)));
+  EXPECT_FALSE(model->is_kept(shape(16)));
+  EXPECT_TRUE(model->is_kept(shape(8)));
+  EXPECT_EQ(made_, 1);
+  model->footprint(shape(16));
+  EXPECT_FALSE(model->is_kept(shape(8))) << "the order was left";
+  EXPECT_EQ(kept("step", "build 2"), nullptr);
+  EXPECT_EQ(kept("step", "build 1", "other PTX"), nullptr);
+  EXPECT_EQ(kept("unused"), nullptr);
+  damage_files();
+  EXPECT_EQ(kept(), nullptr);
+}
+
+TEST_F(ModelCacheTest, FootprintsBehindADamagedOneAreMissing) {
+  {
+    const auto model = start();
+    for (const uint32_t blocks : {4U, 8U, 16U})
+      model->footprint(shape(blocks));
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+    std::fstream file(entry.path(), std::ios::in | std::ios::out);
+    std::string line;
+    if (!std::getline(file, line) || file.peek() == EOF) continue;  // the signature's
+    file.seekp(static_cast<std::streamoff>(line.size()) + 20);
+    file.put('~');
+  }
+  const auto model = kept();
+  EXPECT_TRUE(model->is_kept(shape(4)));
+  model->footprint(shape(4));
+  EXPECT_FALSE(model->is_kept(shape(8)));
+  EXPECT_EQ(model->footprint(shape(8)), testing::step_footprint(shape(8)));
+  EXPECT_FALSE(model->is_kept(shape(16)));
+  EXPECT_EQ(model->footprint(shape(16)), testing::step_footprint(shape(16)));
 }
 
 // Found by tests/fuzz.
@@ -154,11 +218,7 @@ TEST_F(ModelCacheTest, AnErrorIsTheMakersEachTime) {
 
 TEST_F(ModelCacheTest, DamagedFilesCountAsMissing) {
   start()->footprint(shape(4));
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
-    std::fstream file(entry.path(), std::ios::in | std::ios::out);
-    file.seekp(20);
-    file.put('~');
-  }
+  damage_files();
   EXPECT_EQ(start()->footprint(shape(4)), testing::step_footprint(shape(4)));
   EXPECT_EQ(made_, 2);
   EXPECT_EQ(asked(), 2);
