@@ -56,6 +56,7 @@ struct Runtime::State {
     // charged.
     std::shared_ptr<Kernel> last_kernel;
     Policy::Account* last_account = nullptr;
+    std::string last_figures;  // the name of what is kept of the account
     std::shared_ptr<const LaunchFollower::Search> last_search;
   };
 
@@ -99,6 +100,9 @@ struct Runtime::State {
   void give_up(Kernel& kernel, const std::string& why);
   std::optional<Dependences> find_in_background(const Known& launch,
                                                 const std::string& passed_through);
+  // keep_steps() keeps what new launches have taken for later starts, in the background.
+  void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
+                  const std::string& figures);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
 };
 

@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "analysis/footprint.hpp"
 #include "analysis/value_flow.hpp"
@@ -30,6 +33,11 @@ class KernelModel {
   // is_kept() is whether footprint() would find the answer where an earlier start has left it, and
   // so within some hundred microseconds. It may read a file. Never of what has to be analysed.
   virtual bool is_kept(const analysis::LaunchShape& /*shape*/) { return false; }
+  // figures() are the numbers that an earlier start has left under a name for keep_figures() of the
+  // same kernel; none where nothing is kept. Both may run beside the other calls and each other.
+  virtual std::vector<uint64_t> figures(const std::string& /*name*/) const { return {}; }
+  virtual void keep_figures(const std::string& /*name*/,
+                            const std::vector<uint64_t>& /*figures*/) const {}
   // dearest() is what the dearest analysis so far took, as it counts itself.
   virtual Budget::Cost dearest() const { return {}; }
   // values() is looked for at each call, in milliseconds; it may run beside the others.

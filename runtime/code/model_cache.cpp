@@ -118,6 +118,26 @@ class CachedModel final : public KernelModel {
     return is_known(asked_, shape);
   }
 
+  std::vector<uint64_t> figures(const std::string& name) const override {
+    const std::optional<std::string> text = source_.folder->load(name_of_figures(name));
+    if (!text) return {};
+    std::string_view rest = *text;
+    const std::optional<json> line = take_line(rest);
+    const auto found = line ? line->find("figures") : json::const_iterator();
+    if (!line || found == line->end() || !found->is_array()) return {};
+    std::vector<uint64_t> figures;
+    for (const json& figure : *found) {
+      if (!figure.is_number_unsigned()) return {};
+      figures.push_back(figure.get<uint64_t>());
+    }
+    return figures;
+  }
+
+  void keep_figures(const std::string& name, const std::vector<uint64_t>& figures) const override {
+    source_.folder->store(name_of_figures(name),
+                          dro::sealed(json{{"figures", figures}}.dump()) + "\n");
+  }
+
   Budget::Cost dearest() const override {
     return real_ == nullptr ? Budget::Cost{} : real_->dearest();
   }
@@ -129,6 +149,10 @@ class CachedModel final : public KernelModel {
   }
 
  private:
+  std::string name_of_figures(const std::string& name) const {
+    return digest(fmt::format("{}figures {}", source_.key, name));
+  }
+
   bool is_known(size_t place, const analysis::LaunchShape& shape) {
     while (known_.size() <= place && !unread_.empty()) {
       auto footprint = take_footprint(unread_);

@@ -1,6 +1,8 @@
 // The way of one launch.
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/log.hpp"
 #include "runtime/launch/waiting.hpp"
 #include "runtime/state.hpp"
@@ -11,6 +13,12 @@ namespace {
 void tell(Kernel& kernel, const std::string& reason) {
   if (log::level() < log::Level::info || !kernel.told.insert(reason).second) return;
   log::info("{}: launches pass through: {}", kernel.name, reason);
+}
+
+// figures_of() names what is kept of launches of one block and magnitude of grids.
+std::string figures_of(const LaunchCall& call) {
+  return fmt::format("steps {} {} {} {}", call.block.x, call.block.y, call.block.z,
+                     Policy::Mark::magnitude(call.grid.count()));
 }
 
 }  // namespace
@@ -86,12 +94,17 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   Policy::Account& pay = launch.kernel.function->kernel->pay.account(call.grid, call.block);
   if (const auto last = std::exchange(work.last_search, nullptr)) {
     work.last_account->spend(last->nanoseconds);
+    if (work.last_account->steps.add(last->steps))
+      keep_steps(work.last_kernel, *work.last_account, work.last_figures);
     work.last_kernel = nullptr;
   }
-  const bool may_be_new = policy.is_quick(pay.newest) && policy.may_follow(pay);
+  const std::shared_ptr<Kernel>& kernel = launch.kernel.function->kernel;
+  if (policy.compares() && !pay.steps.is_read())
+    pay.steps.read(kernel->model->figures(figures_of(call)));
+  const bool may_be_new = is_new_quick(policy, pay) && policy.may_follow(pay);
   if (!may_be_new && !follower.knows(launch)) {
     if (policy.may_follow(pay)) return find_in_background(launch, passed_through);
-    pass(call, launch.number, {launch.kernel.function->kernel.get(), pay.why_not.c_str()});
+    pass(call, launch.number, {kernel.get(), pay.why_not.c_str()});
     return std::nullopt;
   }
   dro::DependenceTracker& tracker = follower.tracker().get();
@@ -101,8 +114,9 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
       follower.follow(launch, streams.number_of(call.stream), passed_through);
   pay.followed(call.grid.count() * call.block.count());
   const uint64_t steps = tracker.effort() - effort;
-  if (!on) give_up(*launch.kernel.function->kernel, dro::why_given_up);
+  if (!on) give_up(*kernel, dro::why_given_up);
   if (steps == 0) return on;
+  if (policy.compares() && pay.steps.add(steps)) keep_steps(kernel, pay, figures_of(call));
   const int64_t taken = policy.compares() ? policy.now() - began : nanoseconds_of_steps(steps);
   // A kernel's first launch mostly finds nothing that it depends on: others may take much longer.
   if (pay.launches > 1 || !on || !on->empty()) {
@@ -123,6 +137,7 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   work.last_account = &work.last_kernel->pay.account(call.grid, call.block);
   work.last_account->followed(call.grid.count() * call.block.count());
   work.last_search = search;
+  work.last_figures = figures_of(call);
   const Waiting waiting{work.finding, policy, device, gate};
   if (waiting.for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
     follower.tracker().wait();
@@ -134,6 +149,12 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
                  std::string(LaunchFollower::why_late));
   streams.close();
   return std::nullopt;
+}
+
+void Runtime::State::keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
+                                const std::string& figures) {
+  work.finding.run(
+      [kernel, figures, all = pay.steps.all()] { kernel->model->keep_figures(figures, all); });
 }
 
 void Runtime::State::give_up(Kernel& kernel, const std::string& why) {

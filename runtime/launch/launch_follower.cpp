@@ -93,8 +93,10 @@ std::shared_ptr<const LaunchFollower::Search> LaunchFollower::begin(const Known&
   tracker_.lend([search, clock, number = launch.number, footprint = launch.bound->footprint->id,
                  arguments = launch.bound->arguments](dro::DependenceTracker& tracker) {
     const int64_t began = clock();
+    const uint64_t effort = tracker.effort();
     search->is_followed = tracker.launch({number, footprint, arguments}, search->found);
     search->nanoseconds = clock() - began;
+    search->steps = tracker.effort() - effort;
   });
   return search;
 }

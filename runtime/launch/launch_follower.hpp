@@ -46,6 +46,7 @@ class LaunchFollower {
     bool is_followed = false;
     std::vector<dro::Dependence> found;
     int64_t nanoseconds = 0;
+    uint64_t steps = 0;  // of the tracker
   };
   std::shared_ptr<const Search> begin(const Known& launch, uint64_t stream,
                                       std::string_view passed_through, Policy::Clock clock);

@@ -111,8 +111,12 @@ void Policy::begin_round(Phase& phase) const {
   phase.tasks = phase.plain = {};
 }
 
+int Policy::Mark::magnitude(uint64_t blocks) {
+  return std::bit_width(blocks) / bits_of_a_magnitude;
+}
+
 Policy::Mark::Size& Policy::Mark::size(uint64_t blocks, const Dim3& block) {
-  const int grid = std::bit_width(blocks) / bits_of_a_magnitude;
+  const int grid = magnitude(blocks);
   for (Size& known : sizes)
     if (known.grid == grid && known.block == block) return known;
   const int64_t newest = sizes.empty() ? -1 : sizes.back().account.newest;

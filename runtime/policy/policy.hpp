@@ -1,6 +1,7 @@
 // Does Sluice pay here? Which launches are followed, and which go to the device as they are.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "runtime/policy/steps_of_new.hpp"
 #include "schedule/block_cost.hpp"
 
 namespace sluice::runtime {
@@ -81,6 +83,7 @@ class Policy {
     int64_t newest = -1;    // what the last new one took
     bool is_given_up = false;
     std::string why_not;               // then
+    StepsOfNew steps;                  // of its first new launches
     std::atomic<int64_t> analysis{0};  // nanoseconds that were not charged yet, on any thread
 
     // followed() is told of a launch that was followed, spend() what that has cost, if it was new,
@@ -105,6 +108,7 @@ class Policy {
     std::list<Size> sizes;      // few
     uint64_t block_weight = 0;  // of one block in Sample::work, fixed when first known
 
+    static int magnitude(uint64_t blocks);
     Size& size(uint64_t blocks, const Dim3& block);
     Account& account(const Dim3& grid, const Dim3& block) {
       return size(grid.count(), block).account;
@@ -243,5 +247,18 @@ class Policy {
 
 // nanoseconds_of_steps() is what steps of the tracker take.
 int64_t nanoseconds_of_steps(uint64_t steps);
+
+// New launches that earlier starts have counted to take no more nanoseconds than these need no
+// other thread: for its answer the program's would wait as long where the device has nothing to do.
+constexpr int64_t known_quick = 1'000'000;
+
+// is_new_quick() is whether the next new launch of an account needs no other thread, by what is
+// kept of it, or else by the last one.
+inline bool is_new_quick(const Policy& policy, const Policy::Account& account) {
+  if (!policy.compares()) return true;
+  const std::optional<uint64_t> steps = account.steps.next();
+  if (!steps) return policy.is_quick(account.newest);
+  return nanoseconds_of_steps(*steps) <= std::min(known_quick, policy.patience());
+}
 
 }  // namespace sluice::runtime

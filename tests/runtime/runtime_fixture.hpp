@@ -2,6 +2,7 @@
 // buffers.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -72,9 +73,10 @@ class PingPong {
 class RuntimeTest : public ::testing::Test {
  protected:
   // start() makes the runtime; every kernel is loaded and found.
-  void start(Config config = Config{}) {
+  void start(Config config = Config{}) { start(config, kernels.maker()); }
+  void start(Config config, ModelMaker maker) {
     if (config.workers == 0) config.workers = 2;
-    auto made = Runtime::create(config, device, kernels.maker());
+    auto made = Runtime::create(config, device, std::move(maker));
     ASSERT_TRUE(made) << made.error().line();
     runtime = std::move(*made);
     const std::string ptx = kernels.ptx();

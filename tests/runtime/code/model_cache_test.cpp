@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.hpp"
@@ -129,6 +130,19 @@ TEST_F(ModelCacheTest, FootprintsBehindADamagedOneAreMissing) {
   EXPECT_EQ(model->footprint(shape(8)), testing::step_footprint(shape(8)));
   EXPECT_FALSE(model->is_kept(shape(16)));
   EXPECT_EQ(model->footprint(shape(16)), testing::step_footprint(shape(16)));
+}
+
+TEST_F(ModelCacheTest, FiguresAreKeptByNameKernelTextAndBuild) {
+  EXPECT_THAT(start()->figures("a"), ::testing::IsEmpty());
+  start()->keep_figures("a", {1, UINT64_MAX});
+  start()->keep_figures("b", {3});
+  EXPECT_THAT(start()->figures("a"), ::testing::ElementsAre(1, UINT64_MAX));
+  EXPECT_THAT(kept()->figures("b"), ::testing::ElementsAre(3));
+  EXPECT_THAT(start("unused")->figures("a"), ::testing::IsEmpty());
+  EXPECT_THAT(start("step", "build 2")->figures("a"), ::testing::IsEmpty());
+  EXPECT_THAT(start("step", "build 1", "other PTX")->figures("a"), ::testing::IsEmpty());
+  damage_files();
+  EXPECT_THAT(start()->figures("a"), ::testing::IsEmpty());
 }
 
 // Found by tests/fuzz.

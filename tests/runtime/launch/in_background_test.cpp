@@ -2,8 +2,14 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <memory>
+#include <string>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "base/scratch_folder.hpp"
+#include "runtime/code/model_cache.hpp"
 #include "runtime/runtime_fixture.hpp"
 
 namespace sluice::runtime {
@@ -116,6 +122,51 @@ TEST_F(InBackground, NobodyWaitsForADeviceThatWaitsForHim) {
   ASSERT_EQ(late.launch(*runtime, kernels["step"], 0), 0);
   may_answer.set_value();
   synchronise();
+}
+
+// What an earlier start has left needs no other thread, so it is there at the first launch.
+TEST_F(InBackground, WhatAnEarlierStartHasLeftNoLaunchPassesThroughFor) {
+  const ScratchFolder scratch;
+  const ModelMaker maker = cached_model_maker(
+      kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
+  const auto begin = [&] {
+    constexpr int64_t ever = int64_t{1} << 60U;
+    start({.policy =
+               Policy::Config{
+                   .to_start = ever, .quick = ever, .alone = UINT32_MAX, .alone_at_first = false},
+           .clock = standing_clock,
+           .waits_for_analysis = false},
+          maker);
+    program.allocate_in(*runtime);
+  };
+  begin();
+  launch_until_tasks();
+  PtxCode code({kernels.ptx()});
+  const std::string name = fmt::format("steps {} 1 1 {}", testing::cells_per_block,
+                                       Policy::Mark::magnitude(program.grid().count()));
+  const auto figures = [&] { return maker.kept(code, "step")->figures(name); };
+  while (figures().size() < 2) {
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+    std::this_thread::yield();
+  }
+  synchronise();
+  runtime->finish();
+  runtime.reset();
+
+  const int64_t before = plain();
+  kernels["step"].footprint = [](const analysis::LaunchShape& shape) {
+    ADD_FAILURE() << "it was kept";
+    return testing::step_footprint(shape);
+  };
+  begin();
+  for (uint32_t i = 0; i < 10; ++i)
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+  EXPECT_EQ(plain(), before);
+  synchronise();
+  testing::PingPong expected(1000);
+  for (uint32_t t = 0; t < launches; ++t)
+    expected.step(t);
+  EXPECT_EQ(program, expected);
 }
 
 // Whether a search ends before it is given up or after, the tracker hears the same.

@@ -1,4 +1,8 @@
 // Following new launches is given up where it has cost more than the program allows.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,6 +95,40 @@ TEST_F(Following, CostsStepsWhereNothingIsCompared) {
   for (int i = 0; i < 200; ++i)
     account_.followed(0);
   EXPECT_TRUE(all.may_follow(account_));
+}
+
+// What earlier starts have counted says what comes, and not what the last launch took.
+TEST_F(Following, NewLaunchesAreQuickByWhatIsKept) {
+  const auto is_next_quick = [this] { return is_new_quick(policy(), account_); };
+  static const uint64_t dear = 1'000'000;
+  static const Policy::Config patient{.to_start = 1'000'000, .quick = 1'000};
+  policy_.emplace(patient, read_clock);
+  EXPECT_FALSE(is_next_quick()) << "nobody knows";
+  account_.steps.read({100, dear, 100});
+  EXPECT_TRUE(is_next_quick());
+  EXPECT_FALSE(account_.steps.add(90)) << "less than was kept";
+  EXPECT_FALSE(is_next_quick());
+  EXPECT_FALSE(account_.steps.add(1)) << "look-ups are no new launch";
+  EXPECT_FALSE(is_next_quick());
+  EXPECT_TRUE(account_.steps.add(dear + 1));
+  account_.spend(2'000);
+  EXPECT_TRUE(is_next_quick());
+  EXPECT_FALSE(account_.steps.add(100));
+  EXPECT_FALSE(is_next_quick()) << "the last one is all that is known";
+  EXPECT_TRUE(account_.steps.add(200));
+  EXPECT_THAT(account_.steps.all(), ::testing::ElementsAre(100, dear + 1, 100, 200));
+}
+
+TEST(StepsOfNew, AreThoseOfTheFirstLaunchesAlone) {
+  StepsOfNew steps;
+  steps.read(std::vector<uint64_t>(1000, 60));
+  EXPECT_EQ(steps.all().size(), StepsOfNew::most);
+  for (size_t i = 0; i < StepsOfNew::most; ++i)
+    EXPECT_FALSE(steps.add(60));
+  EXPECT_EQ(steps.next(), std::nullopt);
+  steps.read({UINT64_MAX});
+  EXPECT_EQ(steps.all().front(), StepsOfNew::dearest);
+  EXPECT_FALSE(steps.add(1'000'000));
 }
 
 }  // namespace
