@@ -97,34 +97,28 @@ bool shows_gpu(const std::string& root) {
          fs::exists(fs::path(root) / "usr/bin/nvidia-modprobe", error);
 }
 
-Result<FoundDriver> expected_driver(DeviceChoice choice, const std::string& library_folder) {
-  if (may_be_gpu(choice)) {
+Result<FoundDriver> choose_driver(DeviceChoice choice, const std::string& library_folder,
+                                  bool (*serves)(const std::string& path)) {
+  const bool by_signs = choice == DeviceChoice::automatic;
+  if (choice == DeviceChoice::gpu || (by_signs && shows_gpu(root_of_signs()))) {
     for (const std::string& path : gpu_driver_candidates(library_folder)) {
-      if (is_library_for_this_machine(path))
-        return FoundDriver{path, false, choice == DeviceChoice::automatic};
+      if (serves(path)) return FoundDriver{path, false, by_signs};
     }
   }
-  if (choice == DeviceChoice::gpu) return tl::unexpected(no_gpu_driver());
-  return cpu_device(library_folder);
-}
-
-Error no_gpu_driver() {
-  return {ErrorKind::system, "no NVIDIA driver was found", "device gpu",
-          "use --device cpu (or SLUICE_DEVICE=cpu) to run on the CPU device"};
-}
-
-bool may_be_gpu(DeviceChoice choice) {
-  return choice == DeviceChoice::gpu ||
-         (choice == DeviceChoice::automatic && shows_gpu(root_of_signs()));
-}
-
-Result<FoundDriver> cpu_device(const std::string& library_folder) {
+  if (choice == DeviceChoice::gpu) {
+    return system_error("no NVIDIA driver was found", "device gpu",
+                        "use --device cpu (or SLUICE_DEVICE=cpu) to run on the CPU device");
+  }
   const fs::path cpu = fs::path(library_folder) / "cpu" / "libcuda.so.1";
   std::error_code error;
   if (!fs::exists(cpu, error)) {
     return system_error("the CPU device is missing", cpu.string(), "build it with scripts/build");
   }
   return FoundDriver{cpu.string(), true, false};
+}
+
+Result<FoundDriver> expected_driver(DeviceChoice choice, const std::string& library_folder) {
+  return choose_driver(choice, library_folder, is_library_for_this_machine);
 }
 
 }  // namespace sluice::interpose

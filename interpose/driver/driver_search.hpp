@@ -23,18 +23,15 @@ struct FoundDriver {
   bool is_by_signs = false;
 };
 
+// choose_driver() decides for a choice. `library_folder` holds libsluice.so and cpu/libcuda.so.1.
+// `automatic` takes a GPU driver where shows_gpu(), else the CPU device; `gpu` takes the first of
+// the system's that `serves`. An error names what was looked for.
+Result<FoundDriver> choose_driver(DeviceChoice choice, const std::string& library_folder,
+                                  bool (*serves)(const std::string& path));
+
 // expected_driver() is what find_driver() (find_driver.hpp) will choose, told without opening any:
 // of a GPU the first library for this machine.
 Result<FoundDriver> expected_driver(DeviceChoice choice, const std::string& library_folder);
-
-// may_be_gpu() is whether a choice may come to a GPU's driver; where it is `automatic`, by
-// shows_gpu(). cpu_device() is what it else comes to, an error where that is not in
-// `library_folder`/cpu.
-bool may_be_gpu(DeviceChoice choice);
-Result<FoundDriver> cpu_device(const std::string& library_folder);
-
-// no_gpu_driver() is the error where `gpu` was chosen and no driver is there.
-Error no_gpu_driver();
 
 // shows_gpu() is true where the system tells of an NVIDIA GPU that this process may use, as far as
 // can be known without asking a driver: there is a device file (/dev/nvidia0 and so on, WSL's

@@ -11,14 +11,8 @@ void* open_driver(const std::string& path) {
 }
 
 Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_folder) {
-  if (may_be_gpu(choice)) {
-    for (const std::string& path : gpu_driver_candidates(library_folder)) {
-      if (open_driver(path) != nullptr)
-        return FoundDriver{path, false, choice == DeviceChoice::automatic};
-    }
-  }
-  if (choice == DeviceChoice::gpu) return tl::unexpected(no_gpu_driver());
-  return cpu_device(library_folder);
+  return choose_driver(choice, library_folder,
+                       [](const std::string& path) { return open_driver(path) != nullptr; });
 }
 
 }  // namespace sluice::interpose

@@ -8,10 +8,8 @@
 
 namespace sluice::interpose {
 
-// find_driver() decides for a choice. `library_folder` holds libsluice.so and cpu/libcuda.so.1.
-// `automatic` takes a GPU driver where shows_gpu(), else the CPU device; `gpu` takes the first that
-// there is. Drivers are opened (and left open) and never initialised: a program that forks before
-// its own cuInit may use CUDA in the child. An error names what was looked for.
+// find_driver() is choose_driver() of those that can be opened. They are left open and never
+// initialised: a program that forks before its own cuInit may use CUDA in the child.
 Result<FoundDriver> find_driver(DeviceChoice choice, const std::string& library_folder);
 
 // open_driver() opens a driver by its path with the C library's dlopen, not with the shim's own.
