@@ -63,7 +63,7 @@ void tell_summary(const runtime::Runtime& runtime) {
 }
 
 void finish_runtime() {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   runtime::Runtime* runtime = current_runtime.load();
   if (runtime == nullptr) return;
   runtime->finish(patience_at_exit);
@@ -143,7 +143,7 @@ Shim& Shim::get() {
 }
 
 Shim::Shim() : driver_(new Driver) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   off_ = is_set("SLUICE_OFF");
 
   const Result<DeviceChoice> choice = device_choice(environment("SLUICE_DEVICE"));

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <mutex>
 #include <string>
 
+#include "base/keep_errno.hpp"
 #include "interpose/driver/driver_calls.hpp"
 #include "runtime/check/host_copies.hpp"
 #include "runtime/races/race_observer.hpp"
@@ -67,17 +67,8 @@ class Shim {
 // throw_assertion() is what happens where an assertion of ours fails: AssertionFailure.
 [[noreturn]] void throw_assertion(const char* condition, const char* file, int line);
 
-// ErrnoGuard gives the caller's errno back: the driver's functions do not change it.
-class ErrnoGuard {
- public:
-  ErrnoGuard() : saved_(errno) {}
-  ~ErrnoGuard() { errno = saved_; }
-  ErrnoGuard(const ErrnoGuard&) = delete;
-  ErrnoGuard& operator=(const ErrnoGuard&) = delete;
-
- private:
-  int saved_;
-};
+// Each function of the driver keeps the caller's: the driver's own do not change it.
+using sluice::KeepErrno;
 
 // driver() is the driver's own functions.
 inline const DriverCalls& driver() {

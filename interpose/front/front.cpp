@@ -2,15 +2,13 @@
 // behind them is opened at the first call, so that a shell or a compiler is not kept waiting for
 // it, nor shares its process with LLVM.
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <cstddef>
 
 #include <dlfcn.h>
 
+#include "base/keep_errno.hpp"
 #include "interpose/front/engine.hpp"
-#include "interpose/front/own_file.hpp"
-#include "interpose/static_runtime/message.hpp"
+#include "interpose/front/open_beside.hpp"
 
 using namespace sluice::interpose;
 
@@ -22,44 +20,30 @@ extern const Front sluice_interpose_front;
 namespace {
 
 constexpr char engine_name[] = "libsluice-engine.so";
+// Without the engine there is no driver either: which one lies below is the engine's to find.
+constexpr char without_engine[] = "the driver's functions return CUDA_ERROR_NO_DEVICE";
 constexpr int no_device = 100;  // CUDA_ERROR_NO_DEVICE
 
 int no_engine() {
   return no_device;
 }
 
-// Without the engine there is no driver either: which one lies below is the engine's to find.
-void tell_missing(const char* path, const char* reason) {
-  static std::atomic<bool> told{false};
-  if (told.exchange(true) || !is_logged(Line::error)) return;
-  char what[512];
-  std::snprintf(what, sizeof what, "the driver's functions return CUDA_ERROR_NO_DEVICE: %s",
-                reason);
-  tell(path, what, "install Sluice as a whole");
-}
-
 const Engine* open_engine() {
   const LibraryPath path(engine_name);
-  void* const library = dlopen(path.text, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
-    tell_missing(path.text, dlerror());
-    return nullptr;
-  }
+  void* const library = open_beside(path, without_engine);
+  if (library == nullptr) return nullptr;
   const auto start = reinterpret_cast<decltype(&sluice_engine)>(dlsym(library, "sluice_engine"));
   const Engine* const engine = start == nullptr ? nullptr : start(&sluice_interpose_front);
-  if (engine == nullptr) tell_missing(path.text, "it belongs to another build");
+  if (engine == nullptr) tell_missing(path, without_engine, "it belongs to another build");
   return engine;
 }
 
-// No lock is held meanwhile: another thread may hold the dynamic linker's and come here from a
-// library's constructor. Who opens the engine a second time gets the same one.
 const Engine* engine() {
   static std::atomic<const Engine*> known{nullptr};
   if (const Engine* const opened = known.load(std::memory_order_acquire)) return opened;
-  const int saved_errno = errno;
+  const sluice::KeepErrno keep;
   const Engine* const opened = open_engine();
   if (opened != nullptr) known.store(opened, std::memory_order_release);
-  errno = saved_errno;
   return opened;
 }
 

@@ -1,15 +1,13 @@
 // libcudart.so.13 and .12 as every process on the CPU device has them: the runtime's functions by
 // name, each a jump. The library behind them, with all that it needs, is opened at the first call.
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 
 #include <dlfcn.h>
 
-#include "interpose/front/own_file.hpp"
-#include "interpose/static_runtime/message.hpp"
+#include "base/keep_errno.hpp"
+#include "interpose/front/open_beside.hpp"
 
 using namespace sluice::interpose;
 
@@ -30,27 +28,12 @@ const char* no_text() {
   return "the CUDA runtime cannot be opened";
 }
 
-void tell_missing(const char* path, const char* reason) {
-  static std::atomic<bool> told{false};
-  if (told.exchange(true) || !is_logged(Line::error)) return;
-  char what[512];
-  std::snprintf(what, sizeof what, "the runtime's functions return cudaErrorNoDevice: %s", reason);
-  tell(path, what, "install Sluice as a whole");
-}
-
-void* open_runtime() {
-  const LibraryPath path(SLUICE_RUNTIME);
-  void* const library = dlopen(path.text, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) tell_missing(path.text, dlerror());
-  return library;
-}
-
-// No lock is held while it is opened, as in front.cpp.
 void* runtime() {
   static std::atomic<void*> known{nullptr};
   void* library = known.load(std::memory_order_acquire);
   if (library == nullptr) {
-    library = open_runtime();
+    library = open_beside(LibraryPath(SLUICE_RUNTIME),
+                          "the runtime's functions return cudaErrorNoDevice");
     known.store(library, std::memory_order_release);
   }
   return library;
@@ -67,7 +50,7 @@ const char* name_of(size_t index) {
 
 // Called by the stub of slot `index` with the caller's arguments kept safe; returns where to jump.
 extern "C" void* sluice_interpose_enter(size_t index) {
-  const int saved_errno = errno;
+  const sluice::KeepErrno keep;
   const char* const name = name_of(index);
   void* const library = runtime();
   void* function = library == nullptr ? nullptr : dlsym(library, name);
@@ -79,6 +62,5 @@ extern "C" void* sluice_interpose_enter(size_t index) {
     function =
         gives_text ? reinterpret_cast<void*>(&no_text) : reinterpret_cast<void*>(&no_runtime);
   }
-  errno = saved_errno;
   return function;
 }

@@ -61,7 +61,7 @@ std::optional<std::string> remembered_ptx(const void* image) {
 }
 
 void remember_code(const void* image, size_t size, const char* ptx, size_t ptx_size) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   const size_t own_size = size < sizeof(Elf64_Ehdr) ? 0 : elf_size(image);
   if (own_size == 0 || own_size > size) return;
   const std::string name = name_of(image, own_size);

@@ -130,7 +130,7 @@ namespace {
 // enter() is Engine::enter(): a slot that needs no work at later calls is pointed there, so that
 // they cost one jump.
 void* enter(size_t index) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   // Functions that close the windows come here at every call: they are looked up once.
   static std::atomic<void*> observing[std::size(function_names)];
   if (void* known = observing[index].load(std::memory_order_relaxed)) {

@@ -87,7 +87,7 @@ CUresult note_address(CUresult result, const char* symbol, void** function, cuui
 using namespace sluice::interpose;
 
 extern "C" CUresult sluice_wrap_cuInit(unsigned int flags) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   Shim& shim = Shim::get();
   const CUresult result = shim.initialise(flags);
   if (result == CUDA_SUCCESS) shim.start_runtime();

@@ -110,7 +110,7 @@ void tell_written(const CUDA_MEMCPY3D& copy) {
 template <class Copy, class Call>
 CUresult observed(const char* function, const Copy* copy, CUstream stream, bool host_waits,
                   Call&& call) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   if (!host_waits && copy != nullptr) {
     if (const std::optional<CUresult> result = taken(copying(*copy, stream))) return *result;
   }

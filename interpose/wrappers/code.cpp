@@ -78,7 +78,7 @@ SLUICE_NOTED(cuKernelGetFunction, (CUfunction * function, CUkernel kernel), (fun
 // What is held was accepted by the limits of before, and goes to the device under them.
 extern "C" CUresult sluice_wrap_cuFuncSetAttribute(CUfunction function,
                                                    CUfunction_attribute attribute, int value) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   const auto read = [&](int* now) {
     return driver().cuFuncGetAttribute == nullptr
                ? CUDA_ERROR_NOT_SUPPORTED
@@ -92,7 +92,7 @@ extern "C" CUresult sluice_wrap_cuFuncSetAttribute(CUfunction function,
 
 extern "C" CUresult sluice_wrap_cuKernelSetAttribute(CUfunction_attribute attribute, int value,
                                                      CUkernel kernel, CUdevice device) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   const auto read = [&](int* now) {
     return driver().cuKernelGetAttribute == nullptr
                ? CUDA_ERROR_NOT_SUPPORTED

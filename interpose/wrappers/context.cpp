@@ -30,13 +30,13 @@ SLUICE_TOLD(cuDevicePrimaryCtxReset, (CUdevice device), (device), end(nullptr))
 SLUICE_TOLD(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), end(nullptr))
 
 extern "C" CUresult sluice_wrap_cuDevicePrimaryCtxRelease(CUdevice device) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flushed_runtime();
   return note_release(driver().cuDevicePrimaryCtxRelease(device), device);
 }
 
 extern "C" CUresult sluice_wrap_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flushed_runtime();
   return note_release(driver().cuDevicePrimaryCtxRelease_v2(device), device);
 }

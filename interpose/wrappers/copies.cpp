@@ -47,7 +47,7 @@ bool is_hashed(const Transfer& transfer) {
 template <class Call>
 CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const Transfer& transfer,
                        Call&& call) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   if (!is_hashed(transfer)) {
     if (const std::optional<CUresult> result = taken(transfer)) return *result;
   }
@@ -123,7 +123,7 @@ SLUICE_FILL(D32, unsigned int)
 #define SLUICE_FILL_ROWS(name, element)                                                          \
   extern "C" CUresult sluice_wrap_cuMemset##name##Async(CUdeviceptr to, size_t pitch, element v, \
                                                         size_t n, size_t rows, CUstream s) {     \
-    const ErrnoGuard guard;                                                                      \
+    const KeepErrno keep;                                                                      \
     Transfer transfer = filling(to, v, n, s);                                                    \
     transfer.rows = rows;                                                                        \
     transfer.to_pitch = pitch;                                                                   \

@@ -22,7 +22,7 @@ sluice::runtime::Runtime* launching_runtime() {
 
 template <class Begin>
 CUresult begin_capture(Begin&& begin) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   captures.fetch_add(1);
   flushed_runtime();
   const CUresult result = begin();
@@ -45,7 +45,7 @@ extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int
                                                unsigned int block_x, unsigned int block_y,
                                                unsigned int block_z, unsigned int shared_bytes,
                                                CUstream stream, void** parameters, void** extra) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   sluice::runtime::Runtime* runtime = launching_runtime();
   if (runtime == nullptr) {
     return driver().cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
@@ -66,7 +66,7 @@ extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int
 
 extern "C" CUresult sluice_wrap_cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
                                                  void** parameters, void** extra) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   if (config != nullptr && config->numAttrs == 0) {
     return sluice_wrap_cuLaunchKernel(function, config->gridDimX, config->gridDimY,
                                       config->gridDimZ, config->blockDimX, config->blockDimY,
@@ -97,7 +97,7 @@ SLUICE_TOLD(cuLaunchCooperativeKernel,
 
 // A graph of kernels, copies between device memory and fills is its launches.
 extern "C" CUresult sluice_wrap_cuGraphLaunch(CUgraphExec graph, CUstream stream) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   if (sluice::runtime::Runtime* runtime = launching_runtime()) {
     const auto result = runtime->take(sluice::runtime::GraphLaunch{graph, stream});
     if (result) return static_cast<CUresult>(*result);
@@ -121,7 +121,7 @@ SLUICE_CAPTURE(cuStreamBeginCaptureToGraph,
 
 // Whatever its result, an ended capture is over: an invalidated one reports an error here.
 extern "C" CUresult sluice_wrap_cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   const CUresult result = driver().cuStreamEndCapture(stream, graph);
   if (result != CUDA_ERROR_ILLEGAL_STATE && captures.load() > 0) captures.fetch_sub(1);
   return result;

@@ -45,7 +45,7 @@ SLUICE_NOTED(cuMemAllocPitch_v2,
 // What the host reads of managed memory is no copy, and not seen.
 extern "C" CUresult sluice_wrap_cuMemAllocManaged(CUdeviceptr* address, size_t bytes,
                                                   unsigned int flags) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flushed_runtime();
   const CUresult result = driver().cuMemAllocManaged(address, bytes, flags);
   if (result == CUDA_SUCCESS) {
@@ -55,24 +55,24 @@ extern "C" CUresult sluice_wrap_cuMemAllocManaged(CUdeviceptr* address, size_t b
 }
 
 extern "C" CUresult sluice_wrap_cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   return note_host(driver().cuMemHostAlloc(pointer, bytes, flags), pointer, bytes);
 }
 
 extern "C" CUresult sluice_wrap_cuMemAllocHost_v2(void** pointer, size_t bytes) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   return note_host(driver().cuMemAllocHost_v2(pointer, bytes), pointer, bytes);
 }
 
 extern "C" CUresult sluice_wrap_cuMemFreeHost(void* pointer) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   forget_allocation(reinterpret_cast<CUdeviceptr>(pointer));
   return driver().cuMemFreeHost(pointer);
 }
 
 extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t bytes,
                                                 CUstream stream) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flushed_runtime();
   return noted(driver().cuMemAllocAsync(address, bytes, stream), &Runtime::memory_allocated,
                address, bytes, Memory::of_device);
@@ -81,7 +81,7 @@ extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t byt
 // A pool may hold memory of the host or managed memory.
 extern "C" CUresult sluice_wrap_cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
                                                         CUmemoryPool pool, CUstream stream) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flushed_runtime();
   const CUresult result = driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream);
   if (result != CUDA_SUCCESS || !is_device_memory(*address)) return result;
@@ -89,7 +89,7 @@ extern "C" CUresult sluice_wrap_cuMemAllocFromPoolAsync(CUdeviceptr* address, si
 }
 
 extern "C" CUresult sluice_wrap_cuMemFree_v2(CUdeviceptr address) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   forget_allocation(address);
   const CUresult result = driver().cuMemFree_v2(address);
   // Freeing waits for the device.

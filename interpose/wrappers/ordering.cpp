@@ -44,7 +44,7 @@ CUresult told(Call&& call, void (StreamClocks::*what)(Taken...), Given... given)
 // record() takes a record as a task where it can be one. Under a capture it may be a node.
 template <class Call>
 CUresult record(CUevent event, CUstream stream, Call&& call) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   Runtime* runtime = Shim::get().runtime();
   if (runtime != nullptr && races() == nullptr && !is_capturing()) {
     if (runtime->take(EventRecord{event, stream})) return CUDA_SUCCESS;
@@ -55,7 +55,7 @@ CUresult record(CUevent event, CUstream stream, Call&& call) {
 }
 
 CUresult elapsed(CUevent start, CUevent end, const auto& call) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flush_all_of(start, end);
   return told(call, &StreamClocks::device_done);
 }
@@ -96,7 +96,7 @@ void CUDA_CB run_callback(CUstream stream, CUresult status, void* data) {
 template <class Function, class Enqueue>
 CUresult with_moment(CUstream stream, Function function, void* data, Function replacement,
                      Enqueue&& enqueue) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   Runtime* const runtime = Shim::get().runtime();
   if (runtime != nullptr && races() == nullptr && !is_capturing()) {
     runtime->take(HostFunction{stream});
@@ -121,7 +121,7 @@ SLUICE_NOTED(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags,
 // SLUICE_ORDERING(symbol, (parameters), (arguments), flush what, what the clocks are told, ...)
 #define SLUICE_ORDERING(symbol, parameters, arguments, flush_what, ...)                 \
   extern "C" CUresult sluice_wrap_##symbol parameters {                                 \
-    const ErrnoGuard guard;                                                             \
+    const KeepErrno keep;                                                             \
     flush_what;                                                                         \
     return told([&] { return driver().symbol arguments; }, &StreamClocks::__VA_ARGS__); \
   }
@@ -137,7 +137,7 @@ SLUICE_ORDERING(cuCtxSynchronize, (), (), flush(), device_done)
 
 extern "C" CUresult sluice_wrap_cuStreamWaitEvent(CUstream stream, CUevent event,
                                                   unsigned int flags) {
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   Runtime* runtime = Shim::get().runtime();
   const bool may_be_task =
       runtime != nullptr && races() == nullptr && !is_capturing() && flags == CU_EVENT_WAIT_DEFAULT;
@@ -158,7 +158,7 @@ extern "C" CUresult sluice_wrap_cuEventRecordWithFlags(CUevent event, CUstream s
                                                        unsigned int flags) {
   const auto call = [&] { return driver().cuEventRecordWithFlags(event, stream, flags); };
   if (flags == CU_EVENT_RECORD_DEFAULT) return record(event, stream, call);
-  const ErrnoGuard guard;
+  const KeepErrno keep;
   flush();
   return told(call, &StreamClocks::event_recorded, event, stream);
 }
