@@ -95,9 +95,7 @@ class EventsInOrder {
 // join_streams() has the first stream of a window of several go on when all that these have is
 // done, and the others when `others` is gone.
 int join_streams(const LaunchWindow& window, Device& device, std::shared_ptr<void>& others) {
-  std::vector<void*> streams;
-  for (const WindowPart& part : window.parts().all())
-    streams.push_back(part.stream);
+  const std::vector<void*> streams = window.parts().streams();
   const auto kept = std::make_shared<Device::Ends>();
   others = kept;
   return device.enqueue_together(window.parts().line(), streams, [kept](Device::Ends ends) {

@@ -9,6 +9,14 @@ WindowPart& WindowParts::of(void* stream) {
   return found != parts_.end() ? *found : parts_.emplace_back(WindowPart{.stream = stream});
 }
 
+std::vector<void*> WindowParts::streams() const {
+  std::vector<void*> streams;
+  streams.reserve(parts_.size());
+  for (const WindowPart& part : parts_)
+    streams.push_back(part.stream);
+  return streams;
+}
+
 void WindowParts::record(void* event, void* stream, size_t launches,
                          std::shared_ptr<void> promise) {
   WindowPart& part = of(stream);

@@ -41,6 +41,7 @@ class WindowParts {
   uint32_t place_of(const WindowPart& part) const {
     return static_cast<uint32_t>(&part - parts_.data());
   }
+  std::vector<void*> streams() const;
   void* first() const { return parts_.empty() ? nullptr : parts_.front().stream; }
 
   // line() is the device's (Device::make_line), which orders the window with each of the streams;

@@ -24,6 +24,22 @@ bool are_ordered(const void* stream, const void* other) {
   return is_default_stream(stream) || is_default_stream(other);
 }
 
+// has_room() is whether launches that wait for room may go on with so many outstanding.
+bool has_room(size_t launches, const StreamWindows::Limits& limits) {
+  return launches <= limits.outstanding / 2;
+}
+
+// holds() is of a line whether its window has the event, is_beside() whether the device orders it
+// with the stream's work though the stream takes no part in it.
+auto holds(const void* event) {
+  return [event](const WindowLine& line) { return line.window.parts().has_event(event); };
+}
+auto is_beside(const void* stream) {
+  return [stream](const WindowLine& line) {
+    return !line.window.parts().has(stream) && are_ordered(stream, line.window.stream());
+  };
+}
+
 // outstanding_in() counts the launches with the device of what a handle stands for in this thread.
 const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream) {
   if (stream.handle != per_thread_stream) return stream.launches;
@@ -49,7 +65,7 @@ bool goes_at_once(const WindowLine& line, size_t most_launches) {
 void StreamWindows::wait_for_room(Gate::Lock& lock, void* handle) {
   const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(handle));
   if (*outstanding >= limits_.outstanding)
-    room_made_.wait(lock, [&] { return *outstanding <= limits_.outstanding / 2; });
+    room_made_.wait(lock, [&] { return has_room(*outstanding, limits_); });
 }
 
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
@@ -151,14 +167,14 @@ int StreamWindows::submit(WindowLine& line) {
 void StreamWindows::forget(WindowLine& line, std::span<const WindowPart> parts) {
   --line.outstanding;
   --outstanding_;
-  bool has_room = false;
+  bool makes_room = false;
   for (const WindowPart& part : parts) {
     if (part.launches == 0) continue;
     *part.outstanding -= part.launches;
-    has_room = has_room || *part.outstanding <= limits_.outstanding / 2;
+    makes_room = makes_room || has_room(*part.outstanding, limits_);
   }
   window_ended_.notify_all();
-  if (has_room) room_made_.notify_all();
+  if (makes_room) room_made_.notify_all();
 }
 
 void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
@@ -219,9 +235,7 @@ void StreamWindows::close_those(const Which& which) {
 }
 
 bool StreamWindows::record(void* event, void* handle) {
-  close_those([&](const WindowLine& line) {
-    return !line.window.parts().has(handle) && are_ordered(handle, line.window.stream());
-  });
+  close_those(is_beside(handle));
   HeldStream& stream = held_.find(handle);
   WindowLine& line = *stream.line;
   KnownEvent known{.stream = &stream};
@@ -260,12 +274,7 @@ bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
 }
 
 bool StreamWindows::wait(void* event, void* handle) {
-  const auto has_event = [event](const WindowLine& line) {
-    return line.window.parts().has_event(event);
-  };
-  close_those([&](const WindowLine& line) {
-    return !line.window.parts().has(handle) && are_ordered(handle, line.window.stream());
-  });
+  close_those(is_beside(handle));
   HeldStream& stream = held_.find(handle);
   const KnownEvent* const known = events_.find(event);
   if (known != nullptr && known->is_held() && takes_part(stream, *known)) {
@@ -283,14 +292,13 @@ bool StreamWindows::wait(void* event, void* handle) {
     }
     close(line);
   }
-  close_those(has_event);
+  close_those(holds(event));
   return false;
 }
 
 void StreamWindows::close_for(const Observed& observed) {
   if (const auto* before = std::get_if<BeforeEvent>(&observed)) {
-    close_those(
-        [&](const WindowLine& line) { return line.window.parts().has_event(before->event); });
+    close_those(holds(before->event));
     if (const KnownEvent* const known = events_.find(before->event)) held_.leave(*known->stream);
   } else if (const auto* of = std::get_if<OfStream>(&observed)) {
     close_those([&](const WindowLine& line) {

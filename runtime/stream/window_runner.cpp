@@ -56,9 +56,7 @@ int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
 }
 
 int WindowRunner::submit_together(std::shared_ptr<PlannedWindow> window, Ended ended) {
-  std::vector<void*> streams;
-  for (const WindowPart& part : window->held.parts().all())
-    streams.push_back(part.stream);
+  const std::vector<void*> streams = window->held.parts().streams();
   void* const line = window->held.parts().line();
   return device_.enqueue_together(
       line, streams,
