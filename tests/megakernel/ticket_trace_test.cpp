@@ -13,8 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/linker.hpp"
+#include "megakernel/counting_megakernel.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "megakernel/window_builder.hpp"
@@ -29,10 +28,6 @@ namespace {
 constexpr size_t most_ptx_instructions = 156;
 
 constexpr size_t most_notes = size_t{1} << 20;
-constexpr const char* counting_body =
-    ".version 7.0\n.target sm_75\n.address_size 64\n"
-    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n"
-    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
 
 // The notes, and what the first lane writes them with.
 constexpr const char* noting =
@@ -163,15 +158,10 @@ class TicketTrace : public ::testing::Test {
     ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
     ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    const auto module = ptx::parse(counting_body, "body");
-    ASSERT_TRUE(module);
-    const auto body = rewrite_body(*module, "k", {64, 1, 1}, "b0_");
-    ASSERT_TRUE(body);
-    const TaskBody* bodies[] = {&*body};
-    const auto linked = link_megakernel(bodies);
-    ASSERT_TRUE(linked);
-    noted_.emplace(*linked);
-    run(*body);
+    const auto linked = testing::counting_megakernel();
+    ASSERT_TRUE(linked) << linked.error().line();
+    noted_.emplace(linked->text);
+    run(linked->body);
   }
 
   // Launches of which each waits for neighbours in the one before, by one worker: all signals that

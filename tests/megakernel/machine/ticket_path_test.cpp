@@ -14,11 +14,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/linker.hpp"
+#include "megakernel/counting_megakernel.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "megakernel/machine/machine_code.hpp"
-#include "ptx/parser.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -28,11 +26,6 @@ using Path = std::vector<const Instruction*>;
 using testing::Landmark;
 
 constexpr size_t most_instructions = 120;
-
-constexpr const char* kernel =
-    ".version 7.0\n.target sm_75\n.address_size 64\n"
-    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n"
-    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
 
 // A plain load from global memory: of the tables, not of a signal.
 bool is_table_load(const Instruction& here) {
@@ -69,16 +62,11 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
       GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
                       "not looked at";
     }
-    const auto module = ptx::parse(kernel, "kernel");
-    ASSERT_TRUE(module);
-    const auto body = rewrite_body(*module, "k", {64, 1, 1}, "b0_");
-    ASSERT_TRUE(body);
-    const TaskBody* bodies[] = {&*body};
-    const auto linked = link_megakernel(bodies);
-    ASSERT_TRUE(linked);
+    const auto linked = testing::counting_megakernel();
+    ASSERT_TRUE(linked) << linked.error().line();
     const auto file = std::filesystem::path(::testing::TempDir()) /
                       fmt::format("ticket_path_{}_{}.ptx", getpid(), GetParam());
-    std::ofstream(file) << *linked;
+    std::ofstream(file) << linked->text;
     auto code = testing::disassemble(file.string(), GetParam());
     std::filesystem::remove(file);
     ASSERT_TRUE(code);
