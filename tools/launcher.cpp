@@ -1,6 +1,5 @@
-// sluice: starts programs on the CPU device, and is itself there at once. What the other
-// subcommands need, LLVM above all, is in sluice-tools, which it becomes for them, and where there
-// may be a GPU.
+// sluice: starts programs, and is itself there at once. What the other subcommands need, LLVM above
+// all, is in sluice-tools, which it becomes for them.
 #include <cerrno>
 #include <cstring>
 #include <string>

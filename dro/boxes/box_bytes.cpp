@@ -22,7 +22,7 @@ bool have_equal_strides(const BlockBoxes& a, const BlockBoxes& b) {
 class PieceStack {
  public:
   PieceStack(std::span<const BlockBoxes> pieces, Budget& budget)
-      : pieces_(pieces), budget_(budget) {}
+      : pieces_(pieces), budget_(budget), positions_(pieces.size()) {}
 
   // list() is sorted ranges between which bytes are missing; nothing past the budget.
   std::optional<std::vector<Range>> list() {
@@ -36,7 +36,7 @@ class PieceStack {
         for (const Interval& at : level.at) {
           if (!at.empty()) positions.push_back({at.first, at.last + 1});
         }
-        if (!joined(positions)) return std::nullopt;
+        if (!join(positions)) return std::nullopt;
         levels.push_back(std::move(positions));
       }
       all.push_back(piece);
@@ -53,8 +53,8 @@ class PieceStack {
     std::vector<uint32_t> pieces;
   };
 
-  // joined() joins ranges in place; false past the budget.
-  bool joined(std::vector<Range>& ranges) {
+  // join() joins ranges in place; false past the budget.
+  bool join(std::vector<Range>& ranges) {
     const bool sorted = std::ranges::is_sorted(ranges, {}, &Range::begin);
     if (!budget_.take(1 + ranges.size() / entries_a_step +
                       (sorted ? 0 : sorting_steps(ranges.size()))))
@@ -68,7 +68,7 @@ class PieceStack {
 
   const std::span<const BlockBoxes> pieces_;
   Budget& budget_;
-  std::map<uint32_t, std::vector<std::vector<Range>>> positions_;  // by piece and level
+  std::vector<std::vector<std::vector<Range>>> positions_;  // by piece and level
 };
 
 // places_at() cuts a level where a piece begins or ends.
@@ -130,7 +130,7 @@ std::optional<std::vector<Range>> PieceStack::bytes_at(size_t depth,
       }
     }
   }
-  if (!joined(ranges)) return std::nullopt;
+  if (!join(ranges)) return std::nullopt;
   return ranges;
 }
 

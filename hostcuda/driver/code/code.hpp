@@ -45,8 +45,8 @@ class Kernel {
   // active_blocks() is how many blocks of a size one multiprocessor is said to hold.
   unsigned active_blocks(unsigned block_threads, size_t dynamic_shared_bytes) const;
 
-  // shares_flags() is host_watch/shared_flags.hpp's answer, found at the first call: only where the
-  // host is watched does anybody ask.
+  // shares_flags() is host_watch/shared_flags.hpp's answer, found at the first call: nobody asks it
+  // of kernels that are loaded and never launched.
   bool shares_flags();
 
   // take_fault() says what has ended a thread of this code since the last call.
