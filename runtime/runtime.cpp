@@ -242,6 +242,24 @@ void Runtime::context_ends(void* context) {
   });
 }
 
+namespace {
+
+// tell_costs() waits for a search that is under way.
+template <class State>
+void tell_costs(State& state) {
+  state.follower.tracker().wait();
+  const dro::DependenceTracker::Counters& found = state.follower.tracker().get().counters();
+  log::debug(
+      "dependences took at most {} steps and {} bytes a launch, {} and {} a footprint; {} "
+      "launches were given up",
+      found.dearest_launch.steps, found.dearest_launch.bytes, found.dearest_footprint.steps,
+      found.dearest_footprint.bytes, found.given_up);
+  const Budget::Cost& analysis = state.code.dearest_analysis();
+  log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
+}
+
+}  // namespace
+
 void Runtime::finish(std::chrono::milliseconds patience) {
   // What the program did not wait for is waited for here: no function of its own may run for that.
   const bool may_give_up = patience != forever;
@@ -253,14 +271,7 @@ void Runtime::finish(std::chrono::milliseconds patience) {
     state_->work.analysing.drop();
     const StreamWindows::Count& ended = state_->streams.ended();
     log::info("{} launches ran as tasks in {} windows", ended.launches, ended.windows);
-    const dro::DependenceTracker::Counters& found = state_->follower.tracker().get().counters();
-    log::debug(
-        "dependences took at most {} steps and {} bytes a launch, {} and {} a footprint; {} "
-        "launches were given up",
-        found.dearest_launch.steps, found.dearest_launch.bytes, found.dearest_footprint.steps,
-        found.dearest_footprint.bytes, found.given_up);
-    const Budget::Cost& analysis = state_->code.dearest_analysis();
-    log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
+    if (log::level() >= log::Level::debug) tell_costs(*state_);
     state_->observers.tell(&Observer::finished, state_->follower.journal());
     state_->follower.finish();
   });

@@ -77,6 +77,16 @@ TEST_F(InBackground, AProgramMayEndBeforeTheAnalysis) {
   may_answer.set_value();
 }
 
+// Nothing is read then of what the search may still be writing.
+TEST_F(InBackground, AProgramMayEndWhileDependencesAreFound) {
+  for (int end = 0; end < 100; ++end) {
+    start_impatient();
+    for (uint32_t t = 0; t < 8; ++t)
+      ASSERT_EQ(program.launch(*runtime, kernels["step"], t), 0);
+    runtime->finish();
+  }
+}
+
 TEST_F(InBackground, CodeMayBeUnloadedBeforeItIsAnalysed) {
   start_with_slow_analysis();
   ASSERT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
