@@ -15,6 +15,13 @@ namespace {
 
 std::atomic<const Front*> known_front{nullptr};
 
+// The dynamic linker's lock orders what a thread does to open this library before all who open it
+// again; a store in the one, under that lock, and a load in the others say so in C++ as well.
+std::atomic<bool> is_open{false};
+__attribute__((constructor)) void note_open() {
+  is_open.store(true, std::memory_order_release);
+}
+
 constexpr const char* function_names[] = {
 #define SLUICE_DRIVER_FUNCTION(name) name,
 #include "driver_functions.inc"
@@ -169,6 +176,7 @@ constexpr Engine engine = {enter, remember_code};
 
 const sluice::interpose::Engine* sluice_engine(const sluice::interpose::Front* front) {
   using namespace sluice::interpose;
+  static_cast<void>(is_open.load(std::memory_order_acquire));
   if (front->count != driver_function_count()) return nullptr;
   known_front.store(front, std::memory_order_release);
   return &engine;
