@@ -123,7 +123,7 @@ SLUICE_FILL(D32, unsigned int)
 #define SLUICE_FILL_ROWS(name, element)                                                          \
   extern "C" CUresult sluice_wrap_cuMemset##name##Async(CUdeviceptr to, size_t pitch, element v, \
                                                         size_t n, size_t rows, CUstream s) {     \
-    const KeepErrno keep;                                                                      \
+    const KeepErrno keep;                                                                        \
     Transfer transfer = filling(to, v, n, s);                                                    \
     transfer.rows = rows;                                                                        \
     transfer.to_pitch = pitch;                                                                   \

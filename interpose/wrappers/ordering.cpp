@@ -121,7 +121,7 @@ SLUICE_NOTED(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags,
 // SLUICE_ORDERING(symbol, (parameters), (arguments), flush what, what the clocks are told, ...)
 #define SLUICE_ORDERING(symbol, parameters, arguments, flush_what, ...)                 \
   extern "C" CUresult sluice_wrap_##symbol parameters {                                 \
-    const KeepErrno keep;                                                             \
+    const KeepErrno keep;                                                               \
     flush_what;                                                                         \
     return told([&] { return driver().symbol arguments; }, &StreamClocks::__VA_ARGS__); \
   }

@@ -17,7 +17,7 @@ extern "C" {
 // returns note(result, ...).
 #define SLUICE_NOTED(symbol, parameters, arguments, note, ...) \
   extern "C" CUresult sluice_wrap_##symbol parameters {        \
-    const KeepErrno keep;                                    \
+    const KeepErrno keep;                                      \
     return note(driver().symbol arguments, __VA_ARGS__);       \
   }
 
@@ -25,7 +25,7 @@ extern "C" {
 // before it calls the driver.
 #define SLUICE_TOLD(symbol, parameters, arguments, tell) \
   extern "C" CUresult sluice_wrap_##symbol parameters {  \
-    const KeepErrno keep;                              \
+    const KeepErrno keep;                                \
     tell;                                                \
     return driver().symbol arguments;                    \
   }

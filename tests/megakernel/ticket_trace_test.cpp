@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "megakernel/counting_megakernel.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/worker_memory.h"
+#include "megakernel/machine/counting_megakernel.hpp"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"

@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "megakernel/counting_megakernel.hpp"
 #include "megakernel/cuda/worker_memory.h"
+#include "megakernel/machine/counting_megakernel.hpp"
 #include "megakernel/machine/machine_code.hpp"
 
 namespace sluice::megakernel {
