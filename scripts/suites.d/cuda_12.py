@@ -41,8 +41,9 @@ def toolkit(wheels, folder):
 
 def clang_command(words, folder, output):
     """nvcc's `words` for clang. What is not known to clang stays, and clang says so."""
-    made = ["clang++-19", f"--cuda-path={folder}", "--cuda-gpu-arch=sm_75", "--cuda-include-ptx=all",
-            "-Wno-unknown-cuda-version", f"-L{folder}/lib", "-lcudart"]
+    # As a system's folder too: what --cuda-path gives comes after /usr/local/include, where CUDA 13's may lie.
+    made = ["clang++-19", "-isystem", f"{folder}/include", f"--cuda-path={folder}", "--cuda-gpu-arch=sm_75",
+            "--cuda-include-ptx=all", "-Wno-unknown-cuda-version", f"-L{folder}/lib", "-lcudart"]
     at = iter(words[1:])
     for word in at:
         if word in ("-cudart", "-gencode"):
