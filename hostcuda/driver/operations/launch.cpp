@@ -221,12 +221,11 @@ CUresult copy_parameters(const KernelFacts& facts, const LaunchRequest& request,
 CUresult check_block(const Kernel& kernel, const Dim3& block, uint32_t dynamic_shared_bytes) {
   if (block.x == 0 || block.y == 0 || block.z == 0 || block.x > limits::block_x ||
       block.y > limits::block_y || block.z > limits::block_z ||
-      block.count() > limits::threads_per_block ||
+      block.count() > kernel.facts().max_threads ||
       dynamic_shared_bytes > kernel.max_dynamic_shared_bytes()) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const bool too_many = block.count() > kernel.facts().max_threads;
-  return too_many ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+  return CUDA_SUCCESS;
 }
 
 CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperation* operation) {

@@ -36,10 +36,10 @@ CUDA_KERNEL_NODE_PARAMS_v2 launch_parameters(const Operation& launch);
 
 // launch() compiles the kernel if need be, copies its parameters and submits it to the stream.
 // Errors as CUDA gives them: CUDA_ERROR_INVALID_HANDLE for what is no function,
-// CUDA_ERROR_INVALID_VALUE for a shape over the device's limits or parameters that are missing,
-// CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES for a block larger than the kernel's .maxntid,
-// CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative grid that cannot be resident at once,
-// CUDA_ERROR_NOT_SUPPORTED for a kernel that cannot be compiled, which is logged.
+// CUDA_ERROR_INVALID_VALUE for a shape over the device's limits or the kernel's .maxntid, or
+// parameters that are missing, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative grid that
+// cannot be resident at once, CUDA_ERROR_NOT_SUPPORTED for a kernel that cannot be compiled, which
+// is logged.
 CUresult launch(Driver& driver, const StreamRef& stream, const LaunchRequest& request);
 
 }  // namespace sluice::hostcuda

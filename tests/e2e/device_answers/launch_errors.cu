@@ -71,7 +71,7 @@ const Row rows[] = {
     {"49153 bytes of shared memory", step, 1, 128, 49153, cudaErrorInvalidValue},
     {"a million bytes of it", step, 1, 128, 1000000, cudaErrorInvalidValue},
     {"dynamic beside static shared memory", shared, 1, 128, 10000, cudaErrorInvalidValue},
-    {"a block over its launch bounds", bounded, 1, 256, 0, cudaErrorLaunchOutOfResources},
+    {"a block over its launch bounds", bounded, 1, 256, 0, cudaErrorInvalidValue},
     {"all of shared memory", step, 1, 128, 49152, cudaSuccess},
     {"a block at its launch bounds", bounded, 1, 128, 0, cudaSuccess},
     {"static and dynamic shared memory", shared, 1, 128, 1000, cudaSuccess},

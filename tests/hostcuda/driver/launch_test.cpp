@@ -119,8 +119,7 @@ TEST_F(LaunchTest, RefusesShapesOverTheLimits) {
   EXPECT_EQ(cuFuncSetAttribute(nothing, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000),
             CUDA_SUCCESS);
   EXPECT_EQ(shape(1, 1, 1, 1, 1, 100000), CUDA_SUCCESS);
-  EXPECT_EQ(launch(function("bounded"), 1, 65, nullptr, CUdeviceptr{0}),
-            CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  EXPECT_EQ(launch(function("bounded"), 1, 65, nullptr, CUdeviceptr{0}), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(LaunchTest, RefusesHandlesThatAreNone) {
