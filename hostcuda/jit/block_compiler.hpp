@@ -24,6 +24,8 @@ struct KernelFacts {
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;
   uint32_t static_shared_bytes = 0;
+  uint32_t local_bytes = 0;     // of a thread: what the kernel and all that it calls declare
+  uint32_t constant_bytes = 0;  // .const variables that these name
   uint32_t architecture = 0;    // that its PTX is for, as CUDA writes it: 10 * major + minor
   uint32_t max_threads = 1024;  // of a block: .maxntid's product, else the device's limit
 };

@@ -18,26 +18,30 @@ namespace {
 
 constexpr uint32_t device_max_threads = 1024;
 
-// SharedWalk adds up the static shared variables of a kernel and of the functions it calls.
-class SharedWalk {
+// StorageWalk adds up the static shared, the local and the constant variables of a kernel and of
+// the functions it calls.
+class StorageWalk {
  public:
-  explicit SharedWalk(const ptx::Module& module) {
+  explicit StorageWalk(const ptx::Module& module) {
     for (const ptx::ModuleItem& item : module.items) {
       const auto* function = std::get_if<ptx::Function>(&item);
       if (function && function->is_definition) definitions_.emplace(function->name, function);
       const auto* variable = std::get_if<ptx::Variable>(&item);
-      if (variable && variable->space == ptx::StateSpace::shared) {
+      if (variable && bytes_.contains(variable->space)) {
         module_variables_[variable->name] = variable;
       }
     }
   }
 
-  uint32_t bytes(const ptx::Function& kernel) {
+  void walk(const ptx::Function& kernel) {
     reach(kernel);
     // A list and no recursion: programs may chain more calls than a stack has room for.
     while (!pending_.empty())
       visit_next();
-    return static_cast<uint32_t>(std::min<uint64_t>(bytes_, UINT32_MAX));
+  }
+
+  uint32_t bytes(ptx::StateSpace space) const {
+    return static_cast<uint32_t>(std::min<uint64_t>(bytes_.at(space), UINT32_MAX));
   }
 
  private:
@@ -50,7 +54,7 @@ class SharedWalk {
     pending_.pop_back();
     ptx::for_each_statement(function.body, [&](const ptx::Statement& statement) {
       if (const auto* variable = std::get_if<ptx::Variable>(&statement)) {
-        if (variable->space == ptx::StateSpace::shared) add(*variable);
+        if (bytes_.contains(variable->space)) add(*variable);
       } else if (const auto* instruction = std::get_if<ptx::Instruction>(&statement)) {
         for (const ptx::Operand& operand : instruction->operands)
           ptx::for_each_name(operand, [&](const std::string& it) { name(it); });
@@ -67,7 +71,8 @@ class SharedWalk {
 
   void add(const ptx::Variable& variable) {
     if (variable.linkage == "extern" || !variables_.insert(&variable).second) return;
-    bytes_ = round_up(bytes_, uint64_t{variable.aligned_to()}) + variable.bytes();
+    uint64_t& bytes = bytes_.at(variable.space);
+    bytes = round_up(bytes, uint64_t{variable.aligned_to()}) + variable.bytes();
   }
 
   std::map<std::string, const ptx::Function*, std::less<>> definitions_;
@@ -75,7 +80,8 @@ class SharedWalk {
   std::set<const ptx::Function*> functions_;
   std::vector<const ptx::Function*> pending_;
   std::set<const ptx::Variable*> variables_;
-  uint64_t bytes_ = 0;
+  std::map<ptx::StateSpace, uint64_t> bytes_ = {
+      {ptx::StateSpace::shared, 0}, {ptx::StateSpace::local, 0}, {ptx::StateSpace::constant, 0}};
 };
 
 // .maxntid nx, ny, nz and .reqntid: the product of the extents.
@@ -108,7 +114,11 @@ Result<KernelFacts> kernel_facts(const ptx::Module& module, std::string_view ker
        ptx::parameter_layout(*function, &facts.parameter_bytes)) {
     facts.parameters.push_back({place.offset, place.size});
   }
-  facts.static_shared_bytes = SharedWalk(module).bytes(*function);
+  StorageWalk storage(module);
+  storage.walk(*function);
+  facts.static_shared_bytes = storage.bytes(ptx::StateSpace::shared);
+  facts.local_bytes = storage.bytes(ptx::StateSpace::local);
+  facts.constant_bytes = storage.bytes(ptx::StateSpace::constant);
   facts.max_threads = max_threads(*function);
   if (!module.target.empty()) facts.architecture = ptx::target_age(module.target[0]).architecture;
   return facts;

@@ -7,7 +7,7 @@
 
 namespace sluice::hostcuda::jit {
 
-// kernel_facts() follows calls to find the static shared variables that the kernel reaches.
+// kernel_facts() follows calls to find the variables that the kernel reaches.
 Result<KernelFacts> kernel_facts(const ptx::Module& module, std::string_view kernel);
 
 }  // namespace sluice::hostcuda::jit

@@ -64,12 +64,15 @@ class Kernel {
     SluiceBlockCode code = {};
   };
 
+  int registers() const;
+
   LoadedCode& code_;
   CompiledModule& unit_;
   const std::string name_;
   const KernelFacts facts_;
   std::atomic<uint32_t> max_dynamic_shared_bytes_;
   std::atomic<int> preferred_carveout_{-1};
+  mutable std::atomic<int> registers_{0};  // 0: nobody has asked yet
   std::atomic<uint32_t> block_nanoseconds_{0};
   std::once_flag looked_for_flags_;
   bool shares_flags_ = false;

@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/code/code.hpp"
+#include "hostcuda/driver/code/registers.hpp"
 #include "hostcuda/driver/device/device_properties.hpp"
 #include "hostcuda/driver/host_watch/shared_flags.hpp"
 
@@ -73,6 +74,16 @@ CUresult Kernel::set_max_dynamic_shared_bytes(int bytes) {
   return CUDA_SUCCESS;
 }
 
+// Two threads that find it at once find the same.
+int Kernel::registers() const {
+  int known = registers_.load();
+  if (known == 0) {
+    known = static_cast<int>(estimated_registers(unit_.module(), name_, facts_.max_threads));
+    registers_.store(known);
+  }
+  return known;
+}
+
 CUresult Kernel::get_attribute(CUfunction_attribute attribute, int* value) const {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -87,8 +98,13 @@ CUresult Kernel::get_attribute(CUfunction_attribute attribute, int* value) const
       *value = static_cast<int>(facts_.architecture);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      // Registers are not allocated on a CPU; what any block size fits with.
-      *value = 32;
+      *value = registers();
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(facts_.local_bytes);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = static_cast<int>(facts_.constant_bytes);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = static_cast<int>(max_dynamic_shared_bytes());
