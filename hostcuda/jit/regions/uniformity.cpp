@@ -145,19 +145,33 @@ class Propagation {
   // part_at_cuts() is for a branch between which and its meeting lies a cut: there some threads
   // wait, while others go past the meeting and on until they come to a cut too, which may be the
   // same one in a later round of a loop around it all. Of what that loop counts each has its own.
+  // So it is where a way comes back to `block` without a cut, and takes the way to one then.
   void part_at_cuts(BasicBlock& block) {
+    const auto has_cut = [&](const Blocks& blocks) {
+      return any_of(blocks, [&](BasicBlock* other) { return cuts_.contains(other); });
+    };
     Blocks apart;
     unsigned ways = 0;
+    bool comes_back = false;
     for (BasicBlock* next : successors(&block)) {
       const Blocks way = apart_from(*next, block);
-      if (any_of(way, [&](BasicBlock* other) { return cuts_.contains(other); })) ++ways;
+      if (has_cut(way)) {
+        ++ways;
+      } else {
+        comes_back |= way.contains(&block);
+      }
       apart.insert(way.begin(), way.end());
     }
-    if (ways < 2) return;  // the others end
+    if (ways < 2 && !(ways == 1 && comes_back)) return;  // the others end
     apart.remove(&block);
     join(block, apart, [&](BasicBlock* from) { return cuts_.contains(from); });
+    if (comes_back) apart.insert(&block);
     for (const Cycle* cycle = cycles_.getCycle(&block); cycle; cycle = cycle->getParentCycle()) {
       if (!apart.contains(cycle->getHeader())) continue;
+      const bool waits_within = any_of(apart, [&](BasicBlock* other) {
+        return cuts_.contains(other) && cycle->contains(other);
+      });
+      if (ways < 2 && !waits_within) continue;
       for (PHINode& phi : cycle->getHeader()->phis())
         mark(phi);
       for (BasicBlock* other : apart) {

@@ -228,5 +228,48 @@ TEST(JitUniformity, KeepsItWhereThreadsMeetBeforeTheyGoRound) {
   EXPECT_EQ(divergent(without_cut), (Names{"i", "i.next", "c", "after"}));
 }
 
+// Threads that go past the cut come to it in a later round, when others still wait there.
+TEST(JitUniformity, LosesWhatALoopCountsThatThreadsGoRoundWithoutACut) {
+  const Names names = divergent(
+      "entry:\n"
+      "  br label %loop\n"
+      "loop:\n"
+      "  %k = phi i32 [ 0, %entry ], [ %k.next, %latch ]\n"
+      "  %x = add i32 %t, %k\n"
+      "  %c = icmp slt i32 %x, %n\n"
+      "  br i1 %c, label %cut, label %latch\n"
+      "cut:\n"
+      "  br label %latch\n"
+      "latch:\n"
+      "  %k.next = add i32 %k, 1\n"
+      "  %d = icmp slt i32 %k.next, %n\n"
+      "  br i1 %d, label %loop, label %end\n"
+      "end:\n"
+      "  ret void\n");
+  EXPECT_EQ(names, (Names{"k", "x", "c", "loop", "k.next", "d", "latch"}));
+}
+
+// All come to the cut from whichever round of the inner loop, and to the outer one's next together.
+TEST(JitUniformity, KeepsWhatALoopCountsAroundACutThatAllComeTo) {
+  const Names names = divergent(
+      "entry:\n"
+      "  br label %outer\n"
+      "outer:\n"
+      "  %k = phi i32 [ 0, %entry ], [ %k.next, %cut ]\n"
+      "  br label %inner\n"
+      "inner:\n"
+      "  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]\n"
+      "  %i.next = add i32 %i, 1\n"
+      "  %c = icmp slt i32 %i.next, %t\n"
+      "  br i1 %c, label %inner, label %cut\n"
+      "cut:\n"
+      "  %k.next = add i32 %k, 1\n"
+      "  %d = icmp slt i32 %k.next, %n\n"
+      "  br i1 %d, label %outer, label %end\n"
+      "end:\n"
+      "  ret void\n");
+  EXPECT_EQ(names, (Names{"c", "inner"}));
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda::jit
