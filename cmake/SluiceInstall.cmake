@@ -6,6 +6,8 @@ install(TARGETS sluice_all_tools RUNTIME DESTINATION ${private})
 install(TARGETS sluice_shim sluice_engine sluice_analysis_library LIBRARY DESTINATION ${private})
 install(TARGETS sluice_libcuda sluice_libcudart sluice_libcudart_12 sluice_cudart sluice_cudart_12 sluice_audit ${SLUICE_FORWARDERS}
   LIBRARY DESTINATION ${private}/cpu)
+install(PROGRAMS interpose/run_time_code/tools/nvcc interpose/run_time_code/tools/ptxas
+  DESTINATION ${private}/cpu/tools)
 install(FILES cmake/package/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cmake/package/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

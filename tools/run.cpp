@@ -66,6 +66,13 @@ void set_code_caches() {
   }
 }
 
+// set_tools() puts ours before compilers that programs call for machine code.
+void set_tools() {
+  const std::string folder = cpu_folder() + "/tools";
+  setenv("TRITON_PTXAS_PATH", (folder + "/ptxas").c_str(), 1);
+  if (find_program("nvcc")) prepend("PATH", folder);
+}
+
 void set_environment(const RunOptions& options, const interpose::FoundDriver& driver) {
   const bool cpu = driver.is_cpu_device;
   const fs::path libraries = library_folder();
@@ -82,7 +89,10 @@ void set_environment(const RunOptions& options, const interpose::FoundDriver& dr
   // On a GPU it only stands before NVRTC and nvJitLink. A bundle for GPUs comes without it.
   const std::string audit = cpu_folder() + "/libsluice-audit.so";
   if (cpu || (!options.off && access(audit.c_str(), R_OK) == 0)) prepend("LD_AUDIT", audit);
-  if (cpu) set_code_caches();
+  if (cpu) {
+    set_code_caches();
+    set_tools();
+  }
   setenv("SLUICE_DEVICE", driver.is_by_signs ? "auto" : cpu ? "cpu" : "gpu", 1);
   if (!options.journal.empty()) {
     setenv("SLUICE_JOURNAL", fs::absolute(options.journal).c_str(), 1);

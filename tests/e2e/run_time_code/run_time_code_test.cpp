@@ -90,6 +90,45 @@ TEST(RunTimeCodeCaches, LieApartUnlessTheUserSaysWhere) {
   EXPECT_EQ(caches("cpu", "/elsewhere"), "/elsewhere:" + own + "/numba\n");
 }
 
+// A program calls nvcc, which here says how it is called.
+TEST(RunTimeCodeTools, NvccMakesPtxWhereMachineCodeIsAskedFor) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("nvcc")) << "#!/bin/sh\necho $LD_PRELOAD$LD_AUDIT \"$@\"\n";
+  std::filesystem::permissions(scratch.file("nvcc"), std::filesystem::perms::owner_all);
+  const std::map<std::string, std::string> environment = {
+      {"PATH", scratch.path().string() + ":/usr/bin:/bin"}};
+  const auto said = [&](const std::string& device, const std::string& arguments) {
+    return run(
+        {build_path("bin/sluice"), "run", "--device", device, "sh", "-c", "nvcc " + arguments},
+        environment);
+  };
+  EXPECT_EQ(said("cpu", "-cubin -arch=sm_80 -o 'a b' k.cu").output,
+            "-ptx -arch=sm_80 -o a b k.cu\n");
+  EXPECT_EQ(said("cpu", "--cubin -I.. sub/k.cu").output, "-ptx -I.. sub/k.cu -o k.cubin\n");
+  EXPECT_EQ(said("cpu", "-arch=sm_80 k.cu").output, "-arch=sm_80 k.cu\n");
+  std::filesystem::remove(scratch.file("nvcc"));
+  EXPECT_EQ(said("cpu", "--version").status, 127);
+}
+
+TEST(RunTimeCodeTools, PtxasOfTritonGivesThePtx) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("k.ptx")) << ".version 8.0\n";
+  const auto sluice = [&](const std::string& arguments) {
+    return run({build_path("bin/sluice"), "run", "--off", "--device", "cpu", "sh", "-c",
+                "$TRITON_PTXAS_PATH " + arguments},
+               {});
+  };
+  EXPECT_THAT(sluice("--version").output, ::testing::HasSubstr("release 12.8"));
+  const std::string made = scratch.file("k.o");
+  EXPECT_EQ(
+      sluice("-v --opt-level 0 --gpu-name=sm_80 " + scratch.file("k.ptx") + " -o " + made).status,
+      0);
+  std::ifstream file(made);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()),
+            ".version 8.0\n");
+  EXPECT_EQ(sluice("-o " + made).status, 1);
+}
+
 TEST_F(RunTimeCode, ProgramThatNeedsTheLibrariesGetsThemSo) {
   for (const std::vector<std::string>& options : {std::vector<std::string>{"--off"}, {}})
     expect_sum(sluice_run(options, {built("needs_makers"), "nvrtc"}));
