@@ -14,11 +14,13 @@
 namespace sluice::interpose {
 namespace {
 
-// A program built with shared cudart imports the function that registers its fat binaries.
+// A program built with shared cudart imports the functions that register its fat binaries, or,
+// where nvcc has linked one without kernels, the one alone that takes them back.
 bool imports_registration(const std::vector<ElfSection>& sections) {
   const std::vector<ElfSymbol> symbols = elf_symbols(sections, SHT_DYNSYM);
   return std::any_of(symbols.begin(), symbols.end(), [](const ElfSymbol& symbol) {
-    return symbol.entry.st_shndx == SHN_UNDEF && symbol.name == "__cudaRegisterFatBinary";
+    return symbol.entry.st_shndx == SHN_UNDEF &&
+           (symbol.name == "__cudaRegisterFatBinary" || symbol.name == "__cudaUnregisterFatBinary");
   });
 }
 

@@ -48,6 +48,14 @@ TEST(ProgramFile, TellsStaticFromSharedRuntime) {
   EXPECT_FALSE(without.has_device_code);
 }
 
+// nvcc links a list of kernels to it that is empty.
+TEST(ProgramFile, TakesSharedRuntimeOfAProgramWithoutKernelsForWhatItIs) {
+  const ProgramFile program = inspect("tests/e2e/static/host_only");
+  EXPECT_TRUE(program.has_device_code);
+  EXPECT_FALSE(program.has_static_cuda_runtime);
+  EXPECT_FALSE(program.obstacle) << program.obstacle->line();
+}
+
 TEST(ProgramFile, TakesAScriptForWhatItIs) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("script")) << "#!/bin/sh\nexit 0\n";
