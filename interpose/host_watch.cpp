@@ -1,8 +1,5 @@
 #include "interpose/host_watch.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <mutex>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,18 +7,10 @@
 #include "base/demangle.hpp"
 #include "base/log.hpp"
 #include "hostcuda/host_touch.h"
-#include "runtime/faults/call_site.hpp"
-#include "runtime/faults/fault_report.hpp"
+#include "interpose/device_report.hpp"
 
 namespace sluice::interpose {
 namespace {
-
-std::string site_of(void* const* frames, uint64_t depth, const std::string& kernel) {
-  runtime::CallSite site;
-  site.depth = std::min<size_t>(depth, site.callers.size());
-  std::copy_n(frames, site.depth, site.callers.begin());
-  return runtime::site_text(site, kernel);
-}
 
 std::string in_place(const std::string& site) {
   return site.empty() ? std::string() : fmt::format(", in {}", site);
@@ -48,40 +37,14 @@ runtime::Fault host_race(const SluiceHostTouch& touch) {
   return fault;
 }
 
-// HostReport is a report of its own: a touch may come from any thread, whatever lock it holds.
-class HostReport {
- public:
-  explicit HostReport(const runtime::Config& config) : report_(*config.checks, config.program) {}
-
-  static void hear(void* report, const SluiceHostTouch* touch) {
-    auto& self = *static_cast<HostReport*>(report);
-    const runtime::Fault fault = host_race(*touch);
-    const std::lock_guard lock(self.mutex_);
-    self.report_.add(fault);
-  }
-
- private:
-  std::mutex mutex_;
-  runtime::FaultReport report_;
-};
-
-const SluiceHostTouchTable* table_of(const DriverCalls& calls) {
-  constexpr unsigned char bytes[] = SLUICE_HOST_TOUCH_TABLE_UUID;
-  CUuuid uuid = {};
-  static_assert(sizeof bytes == sizeof uuid);
-  std::memcpy(&uuid, bytes, sizeof uuid);
-  const void* table = nullptr;
-  if (calls.cuGetExportTable == nullptr || calls.cuGetExportTable(&table, &uuid) != CUDA_SUCCESS)
-    return nullptr;
-  return static_cast<const SluiceHostTouchTable*>(table);
-}
-
 }  // namespace
 
 void watch_host(const DriverCalls& calls, const runtime::Config& config) {
-  const SluiceHostTouchTable* table = table_of(calls);
+  constexpr unsigned char id[] = SLUICE_HOST_TOUCH_TABLE_UUID;
+  const auto* table = static_cast<const SluiceHostTouchTable*>(device_table(calls, id));
   // Leaked: the device tells until the process is gone.
-  if (table == nullptr || table->watch_host(&HostReport::hear, new HostReport(config)) != 0)
+  if (table == nullptr || table->watch_host(&DeviceReport::hear<SluiceHostTouch, host_race>,
+                                            new DeviceReport(config)) != 0)
     log::warning("this device does not see accesses of the host: they are not looked at");
 }
 

@@ -1,0 +1,40 @@
+// What the CPU device finds by itself, in the report that the checks name.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "interpose/driver/driver_calls.hpp"
+#include "runtime/faults/fault_report.hpp"
+#include "runtime/runtime.hpp"
+
+namespace sluice::interpose {
+
+// device_table() is a private table of the CPU device, null where the driver is another.
+const void* device_table(const DriverCalls& calls, const unsigned char (&id)[16]);
+
+// site_of() is the place in the program that return addresses tell of, the innermost first.
+std::string site_of(void* const* frames, uint64_t depth, const std::string& kernel);
+
+// DeviceReport is a report of its own: the device tells on any thread, whatever lock it holds.
+// Thread-safe.
+class DeviceReport {
+ public:
+  explicit DeviceReport(const runtime::Config& config) : report_(*config.checks, config.program) {}
+
+  // hear() is what the device calls, with a report.
+  template <class Told, runtime::Fault (*fault_of)(const Told&)>
+  static void hear(void* report, const Told* told) {
+    auto& self = *static_cast<DeviceReport*>(report);
+    const runtime::Fault fault = fault_of(*told);
+    const std::lock_guard lock(self.mutex_);
+    self.report_.add(fault);
+  }
+
+ private:
+  std::mutex mutex_;
+  runtime::FaultReport report_;
+};
+
+}  // namespace sluice::interpose
