@@ -36,8 +36,9 @@ struct ModuleVariable {
   uint64_t bytes = 0;
 };
 
-// CodeVariant: traced code reports its accesses to set_access_sink()'s listener.
-enum class CodeVariant { plain, traced };
+// CodeVariant: traced code reports its accesses to set_access_sink()'s listener, watched code its
+// threads to set_thread_sink()'s (watch/thread_events.hpp).
+enum class CodeVariant { plain, traced, watched };
 
 // set_access_sink() says who hears of the accesses of traced code on the calling thread; null:
 // nobody.

@@ -75,7 +75,8 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   KernelContext context;
   context.kernel = kernel;
   context.block = block;
-  context.traced = variant == CodeVariant::traced;
+  context.traced = variant != CodeVariant::plain;
+  context.watched = variant == CodeVariant::watched;
   context.fault_flag = &fault_flag;
   for (const KernelFacts::Parameter& parameter : facts->parameters) {
     context.parameter_offsets.push_back(parameter.offset);
@@ -133,7 +134,10 @@ std::string CompiledModule::State::cache_key(const KernelContext& context) {
     identity = fmt::format("{}{}.{}", compiler, digest(text), text.size());
   });
   return fmt::format("{}\n{}\n{}x{}x{}\n{}", identity, context.kernel, context.block.x,
-                     context.block.y, context.block.z, context.traced ? "traced" : "plain");
+                     context.block.y, context.block.z,
+                     context.watched  ? "watched"
+                     : context.traced ? "traced"
+                                      : "plain");
 }
 
 uint64_t CompiledModule::State::address_of(std::string_view name) const {

@@ -23,21 +23,12 @@ constexpr unsigned local_space = 5;
 
 thread_local const SluiceAccessSink* current_sink = nullptr;
 
-bool is_private_space(unsigned space) {
-  return space == shared_space || space == constant_space || space == local_space;
-}
-
-// leads_to_private() follows a pointer back through casts and offsets; PTX keeps addresses in
-// integers, so it goes through those too.
-bool leads_to_private(const Value* pointer, unsigned depth = 0) {
+// leads_back() follows a pointer back through casts and offsets to what `ends` is true of; PTX
+// keeps addresses in integers, so it goes through those too.
+bool leads_back(const Value* pointer, function_ref<bool(const Value&)> ends, unsigned depth = 0) {
   constexpr unsigned most_steps = 16;
   if (depth > most_steps) return false;
-  if (const auto* type = dyn_cast<PointerType>(pointer->getType());
-      type && is_private_space(type->getAddressSpace())) {
-    return true;
-  }
-  if (isa<AllocaInst>(pointer)) return true;
-  if (const auto* argument = dyn_cast<Argument>(pointer)) return argument->hasByValAttr();
+  if (ends(*pointer)) return true;
   const auto* operation = dyn_cast<Operator>(pointer);
   if (!operation) return false;
   switch (operation->getOpcode()) {
@@ -45,24 +36,37 @@ bool leads_to_private(const Value* pointer, unsigned depth = 0) {
     case Instruction::PtrToInt:
     case Instruction::AddrSpaceCast:
     case Instruction::GetElementPtr:
-      return leads_to_private(operation->getOperand(0), depth + 1);
+      return leads_back(operation->getOperand(0), ends, depth + 1);
     case Instruction::Add:
-      return leads_to_private(operation->getOperand(0), depth + 1) ||
-             leads_to_private(operation->getOperand(1), depth + 1);
+      return leads_back(operation->getOperand(0), ends, depth + 1) ||
+             leads_back(operation->getOperand(1), ends, depth + 1);
     default:
       return false;
   }
 }
 
-// Place is one address that an instruction touches.
-struct Place {
-  Value* pointer = nullptr;
-  Value* bytes = nullptr;  // null: `size`
-  uint64_t size = 0;
-  uint32_t kind = 0;
-};
+bool is_in(const Value& pointer, unsigned space) {
+  const auto* type = dyn_cast<PointerType>(pointer.getType());
+  return type && type->getAddressSpace() == space;
+}
 
-std::vector<Place> places_of(Instruction& instruction) {
+bool leads_to_private(const Value* pointer, bool with_shared) {
+  return leads_back(pointer, [&](const Value& value) {
+    if (with_shared && is_in(value, shared_space)) return true;
+    if (is_in(value, constant_space) || is_in(value, local_space)) return true;
+    const auto* argument = dyn_cast<Argument>(&value);
+    return isa<AllocaInst>(value) || (argument && argument->hasByValAttr());
+  });
+}
+
+bool is_private_object(const Value* pointer) {
+  const Value* object = getUnderlyingObject(pointer);
+  return isa<AllocaInst>(object) || (isa<Argument>(object) && object->getType()->isPointerTy());
+}
+
+}  // namespace
+
+std::vector<AccessPlace> access_places(Instruction& instruction) {
   const DataLayout& layout = instruction.getModule()->getDataLayout();
   const auto size = [&](Type* type) { return layout.getTypeStoreSize(type).getFixedValue(); };
   constexpr uint32_t both = SLUICE_ACCESS_READ | SLUICE_ACCESS_WRITE;
@@ -81,7 +85,7 @@ std::vector<Place> places_of(Instruction& instruction) {
     return {{exchange->getPointerOperand(), nullptr, size(type), both}};
   }
   if (auto* memory = dyn_cast<AnyMemIntrinsic>(&instruction)) {
-    std::vector<Place> places = {
+    std::vector<AccessPlace> places = {
         {memory->getRawDest(), memory->getLength(), 0, SLUICE_ACCESS_WRITE}};
     if (auto* transfer = dyn_cast<AnyMemTransferInst>(memory)) {
       places.push_back({transfer->getRawSource(), memory->getLength(), 0, SLUICE_ACCESS_READ});
@@ -91,21 +95,14 @@ std::vector<Place> places_of(Instruction& instruction) {
   return {};
 }
 
-bool is_private_object(const Value* pointer) {
-  const Value* object = getUnderlyingObject(pointer);
-  return isa<AllocaInst>(object) || (isa<Argument>(object) && object->getType()->isPointerTy());
-}
-
-}  // namespace
-
-void mark_private_accesses(Module& module) {
+void mark_private_accesses(Module& module, bool with_shared) {
   MDNode* mark = MDNode::get(module.getContext(), {});
   for (Function& function : module) {
     for (Instruction& instruction : instructions(function)) {
-      const std::vector<Place> places = places_of(instruction);
+      const std::vector<AccessPlace> places = access_places(instruction);
       // A copy between two spaces stays traced; what is private of it is left out when it runs.
-      const bool all_private = !places.empty() && all_of(places, [](const Place& place) {
-        return leads_to_private(place.pointer);
+      const bool all_private = !places.empty() && all_of(places, [&](const AccessPlace& place) {
+        return leads_to_private(place.pointer, with_shared);
       });
       if (all_private) instruction.setMetadata(private_metadata, mark);
     }
@@ -124,7 +121,7 @@ void insert_trace(Function& function) {
     if (!instruction.hasMetadata(private_metadata)) accesses.push_back(&instruction);
   }
   for (Instruction* access : accesses) {
-    for (const Place& place : places_of(*access)) {
+    for (const AccessPlace& place : access_places(*access)) {
       if (is_private_object(place.pointer)) continue;
       IRBuilder<> ir(access);
       Value* bytes = place.bytes ? ir.CreateZExtOrTrunc(place.bytes, i64) : ir.getInt64(place.size);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
@@ -10,10 +11,19 @@
 
 namespace sluice::hostcuda::jit {
 
+// AccessPlace is one address that an instruction touches.
+struct AccessPlace {
+  llvm::Value* pointer = nullptr;
+  llvm::Value* bytes = nullptr;  // null: `size`
+  uint64_t size = 0;
+  uint32_t kind = 0;  // SLUICE_ACCESS_READ, _WRITE or both
+};
+std::vector<AccessPlace> access_places(llvm::Instruction& instruction);
+
 // mark_private_accesses() marks, in a lifted module, the accesses whose state space says that they
-// are no part of a footprint: shared, local, parameters, constant memory. Later the spaces are
-// gone.
-void mark_private_accesses(llvm::Module& module);
+// are no part of a footprint: shared, unless that is wanted, local, parameters, constant memory.
+// Later the spaces are gone.
+void mark_private_accesses(llvm::Module& module, bool with_shared);
 
 // insert_trace() puts a call of `sluice_jit_trace` before every access of the thread function that
 // is not marked. An access by a generic address is reported wherever it leads: who listens must

@@ -24,7 +24,8 @@ struct KernelContext {
   std::function<Result<uint64_t>(std::string_view)> variable_address;
   // A byte that takes the DeviceFault of a thread that has one. It outlives the code.
   uint8_t* fault_flag = nullptr;
-  bool traced = false;  // the code reports its accesses (access_trace.hpp)
+  bool traced = false;   // the code reports its accesses (access_trace.hpp)
+  bool watched = false;  // or its threads (watch/thread_watch.hpp); then it is traced too
 };
 
 // ThreadFunction is the kernel with all that varies as an argument:

@@ -12,6 +12,7 @@
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
+#include "hostcuda/jit/watch/thread_watch.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -65,11 +66,15 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   if (!target) return at_kernel(target.error());
 
   use_directed_instructions(*module, **target);
-  if (context.traced) mark_private_accesses(*module);
+  if (context.traced) mark_private_accesses(*module, !context.watched);
   Result<ThreadFunction> thread = make_thread_function(*module, context);
   if (!thread) return at_kernel(thread.error());
   // Before anything is simplified, so that no access is optimised away.
-  if (context.traced) insert_trace(*thread->function);
+  if (context.watched) {
+    insert_watch(*thread->function, context, thread->static_shared_bytes);
+  } else if (context.traced) {
+    insert_trace(*thread->function);
+  }
   module->setTargetTriple((*target)->getTargetTriple().str());
   module->setDataLayout((*target)->createDataLayout());
   if (Status status = verify(*module, "lowering"); !status) return at_kernel(status.error());

@@ -14,6 +14,7 @@
 #include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
+#include "hostcuda/jit/watch/thread_watch.hpp"
 
 // Conversions to half precision, which LLVM calls on machines without an instruction for them.
 extern "C" {
@@ -41,6 +42,8 @@ StringMap<orc::ExecutorAddr> make_runtime_symbols() {
   add(advance_symbol, &sluice_jit_advance);
   add(guarded_symbol, &sluice_jit_run_guarded);
   add(trace_symbol, &sluice_jit_trace);
+  add(thread_accesses_symbol, &sluice_jit_thread_accesses);
+  add(thread_meets_symbol, &sluice_jit_thread_meets);
   add(arrive_symbol, &sluice_jit_arrive);
   add(wait_end_symbol, &sluice_jit_wait_end);
   add(wait_turn_symbol, &sluice_jit_wait_turn);
