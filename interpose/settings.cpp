@@ -45,8 +45,8 @@ SummaryUse summary_use() {
 }
 
 // checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all but `host`,
-// which changes when the device runs what it is given.
-std::optional<runtime::Checks> checks(bool& checks_host) {
+// which changes when the device runs what it is given, and `threads`, which takes long.
+std::optional<runtime::Checks> checks(bool& checks_host, bool& checks_threads) {
   if (!is_set("SLUICE_CHECK")) return std::nullopt;
   const std::string text = environment("SLUICE_CHECK");
   const std::string report = environment("SLUICE_CHECK_REPORT");
@@ -64,8 +64,10 @@ std::optional<runtime::Checks> checks(bool& checks_host) {
       chosen.init = true;
     } else if (kind == "host") {
       checks_host = true;
+    } else if (kind == "threads") {
+      checks_threads = true;
     } else {
-      log::warning("SLUICE_CHECK: '{}' is none of races, memory, init and host", kind);
+      log::warning("SLUICE_CHECK: '{}' is none of races, memory, init, host and threads", kind);
     }
   }
   return chosen;
@@ -90,7 +92,7 @@ Settings read_settings() {
   if (is_set("SLUICE_CHECK_FOOTPRINTS")) {
     config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
   }
-  config.checks = checks(settings.checks_host);
+  config.checks = checks(settings.checks_host, settings.checks_threads);
   config.hash_copies = is_set("SLUICE_VERIFY");
   config.time_tasks = is_set("SLUICE_TRACE");
   const std::string rule = environment("SLUICE_DEPENDENCE");

@@ -20,7 +20,8 @@ struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
   SummaryUse summary = SummaryUse::off;
-  bool checks_host = false;  // config.checks, of the host's accesses too
+  bool checks_host = false;     // config.checks, of the host's accesses too
+  bool checks_threads = false;  // likewise, of races between threads of a block
   // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
   std::string analysis_cache;
 };

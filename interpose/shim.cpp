@@ -27,6 +27,7 @@
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
 #include "interpose/symbols/exit.hpp"
+#include "interpose/thread_watch.hpp"
 #include "runtime/code/model_cache.hpp"
 
 namespace sluice::interpose {
@@ -252,6 +253,7 @@ void Shim::start_runtime() {
       return;
     }
     if (settings.checks_host) watch_host(calls(), settings.config);
+    if (settings.checks_threads) watch_threads(calls(), settings.config);
     runtime_began = std::chrono::steady_clock::now();
     chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);

@@ -67,7 +67,8 @@ void FaultReport::add(const Fault& fault) {
 
 bool FaultReport::is_wanted(const Fault& fault) const {
   const std::string_view kind = fault.kind;
-  if (kind == "host") return true;  // who doesn't want it asks no device for it
+  // Who doesn't want these asks no device for them.
+  if (kind == "host" || kind == "threads") return true;
   return kind == "races" ? checks_.races : kind == "memory" ? checks_.memory : checks_.init;
 }
 

@@ -15,6 +15,7 @@
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/operations/launch.hpp"
 #include "hostcuda/driver/stream/operation.hpp"
+#include "hostcuda/driver/thread_watch/thread_watch.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -95,6 +96,8 @@ int find_block_code(void* function, const uint32_t block[3], uint32_t dynamic_sh
     const sluice::Dim3 size{block[0], block[1], block[2]};
     const CUresult result = check_block(*kernel, size, dynamic_shared_bytes);
     if (result != CUDA_SUCCESS) return result;
+    // Launches watch their blocks; who runs these by himself does not.
+    if (ThreadWatch::get() != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
     note_borrowed(kernel);
     return kernel->block_code(size, dynamic_shared_bytes, code, variant);
   });
@@ -128,6 +131,12 @@ void hold_functions(int hold) {
   }
 }
 
+int begin_to_watch_threads(SluiceThreadTold told, void* data) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    return ThreadWatch::watch(driver.memory, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+  });
+}
+
 int begin_to_watch_host(SluiceHostTold told, void* data) {
   return with_driver([&](Driver& driver) -> CUresult {
     return watch_host(driver, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
@@ -156,6 +165,12 @@ constexpr SluiceHostTouchTable host_touch_table = {
     .watch_host = begin_to_watch_host,
 };
 constexpr unsigned char host_touch_table_uuid[16] = SLUICE_HOST_TOUCH_TABLE_UUID;
+
+constexpr SluiceThreadRaceTable thread_race_table = {
+    .size = sizeof(SluiceThreadRaceTable),
+    .watch_threads = begin_to_watch_threads,
+};
+constexpr unsigned char thread_race_table_uuid[16] = SLUICE_THREAD_RACE_TABLE_UUID;
 
 }  // namespace
 
@@ -206,8 +221,10 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   const auto is = [id](const unsigned char(&uuid)[16]) {
     return std::memcmp(id->bytes, uuid, sizeof uuid) == 0;
   };
-  *table = is(host_device_table_uuid)  ? static_cast<const void*>(&host_device_table)
-           : is(host_touch_table_uuid) ? &host_touch_table
-                                       : nullptr;
+  const void* found = nullptr;
+  if (is(host_device_table_uuid)) found = &host_device_table;
+  if (is(host_touch_table_uuid)) found = &host_touch_table;
+  if (is(thread_race_table_uuid)) found = &thread_race_table;
+  *table = found;
   return *table != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

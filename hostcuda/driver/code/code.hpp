@@ -27,6 +27,7 @@ class Kernel {
   LoadedCode& code() { return code_; }
   const std::string& name() const { return name_; }
   const KernelFacts& facts() const { return facts_; }
+  const ptx::Module& module() const { return unit_.module(); }
   CUfunction function() { return reinterpret_cast<CUfunction>(this); }
 
   // block_code() compiles for one block size at the first call and remembers the answer, an error

@@ -15,6 +15,7 @@
 #include "hostcuda/driver/stream/resident_blocks.hpp"
 #include "hostcuda/driver/stream/scratch.hpp"
 #include "hostcuda/driver/stream/waiting_blocks.hpp"
+#include "hostcuda/driver/thread_watch/thread_watch.hpp"
 #include "hostcuda/jit/texture/texture.hpp"
 
 namespace sluice::hostcuda {
@@ -59,6 +60,8 @@ class LaunchOperation final : public Operation {
     launch_.grid[1] = request.grid.y;
     launch_.grid[2] = request.grid.z;
     launch_.dynamic_shared_bytes = request.dynamic_shared_bytes;
+    if (ThreadWatch::get() != nullptr)
+      site_ = std::make_unique<const LaunchSite>(LaunchSite::of_this_call());
   }
 
   std::byte* parameters() { return parameters_.data(); }
@@ -121,21 +124,33 @@ class LaunchOperation final : public Operation {
   }
 
   CUresult run(BlockPool& pool) const override {
+    SluiceBlockCode watched;
+    if (ThreadWatch* watch = site_ != nullptr ? ThreadWatch::get() : nullptr;
+        watch != nullptr && kernel_->block_code(block_, launch_.dynamic_shared_bytes, &watched,
+                                                CodeVariant::watched) == CUDA_SUCCESS) {
+      WatchedLaunch launch(*watch, {kernel_->name().c_str(), kernel_->module(), block_, *site_},
+                           watched, launch_);
+      return run(launch.code(), pool);
+    }
+    return run(code_, pool);
+  }
+
+ private:
+  CUresult run(const SluiceBlockCode& code, BlockPool& pool) const {
     if (is_cooperative_) {
-      if (!run_resident(code_, launch_, static_cast<uint32_t>(blocks_))) {
+      if (!run_resident(code, launch_, static_cast<uint32_t>(blocks_))) {
         log::error("kernel {}: no threads or no memory for {} blocks at once", kernel_->name(),
                    blocks_);
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       }
-    } else if (!run_blocks(pool)) {
+    } else if (!run_blocks(code, pool)) {
       log::error("kernel {}: no memory for {} bytes of scratch for each of {} workers",
-                 kernel_->name(), code_.scratch_bytes, pool.workers());
+                 kernel_->name(), code.scratch_bytes, pool.workers());
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
     return fault();
   }
 
- private:
   // fault() is what has ended threads of the launch.
   CUresult fault() const {
     if (take_texture_fault()) {
@@ -148,11 +163,11 @@ class LaunchOperation final : public Operation {
     return fault_error(*kernel_, kernel_->take_fault());
   }
 
-  bool run_blocks(BlockPool& pool) const {
-    if (code_.waits_for_blocks == 0 || blocks_ == 1) {
-      return pool.run(code_, launch_, blocks_, kernel_->block_nanoseconds());
+  bool run_blocks(const SluiceBlockCode& code, BlockPool& pool) const {
+    if (code.waits_for_blocks == 0 || blocks_ == 1) {
+      return pool.run(code, launch_, blocks_, kernel_->block_nanoseconds());
     }
-    return run_waiting(code_, launch_, static_cast<uint32_t>(blocks_),
+    return run_waiting(code, launch_, static_cast<uint32_t>(blocks_),
                        static_cast<uint32_t>(most_resident_), pool.workers());
   }
 
@@ -164,7 +179,8 @@ class LaunchOperation final : public Operation {
   uint64_t most_resident_;
   Dim3 block_;
   bool is_cooperative_;
-  std::vector<void*> pointers_;  // to each parameter
+  std::vector<void*> pointers_;             // to each parameter
+  std::unique_ptr<const LaunchSite> site_;  // null where threads are not watched
 };
 
 CUresult check_shape(const Kernel& kernel, const LaunchRequest& request) {

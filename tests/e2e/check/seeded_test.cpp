@@ -40,8 +40,9 @@ std::string line_of(const Seeded& seeded) {
 
 // options_of() looks for the program's own kind beside all others.
 std::vector<std::string> options_of(const Seeded& seeded) {
-  if (seeded.program != std::string("host")) return {};
-  return {"--only", "races,memory,init,host"};
+  if (seeded.program == std::string("host")) return {"--only", "races,memory,init,host"};
+  if (seeded.program == std::string("threads")) return {"--only", "races,memory,threads"};
+  return {};
 }
 
 class SeededFaults : public ::testing::TestWithParam<Seeded> {};
@@ -163,6 +164,30 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"host", "neighbours", nullptr, {}}, Seeded{"host", "flag", nullptr, {}},
         Seeded{"host", "pageable", nullptr, {}}, Seeded{"host", "host-function", nullptr, {}},
         Seeded{"host", "freed", nullptr, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Threads, SeededFaults,
+    ::testing::Values(
+        Seeded{"threads",
+               "missing-barrier",
+               "reverse",
+               {"race: bytes 0 to 759 of the block's shared memory; nothing orders these two",
+                "block (0), thread (96) writes at", "thread (93) reads at"}},
+        Seeded{"threads", "tiled-loop", "tiled-loop", {"bytes 0 to 383", "thread (0) writes at"}},
+        Seeded{"threads",
+               "old-reduction",
+               "old-reduction",
+               {"lanes of a warp rely on being in step", "block (0), thread"}},
+        Seeded{"threads", "histogram", "histogram", {"bytes 0 to 3 of the block's shared"}},
+        Seeded{"threads",
+               "in-place-shift",
+               "in-place-shift",
+               {"of device memory (600 bytes); nothing orders these two"}},
+        Seeded{"threads", "half-a-barrier", "half-a-barrier", {"bytes 0 to 255"}},
+        Seeded{"threads", "half-a-mask", "half-a-mask", {"bytes 0 to 127", "rely on being in"}},
+        Seeded{"threads", "missing-fence", "missing-fence", {"bytes 0 to"}},
+        Seeded{"threads", "bytes", "bytes", {"nothing orders these two"}},
+        Seeded{"threads", "same-flag", nullptr, {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Initialisation, SeededFaults,

@@ -1,0 +1,77 @@
+// What the threads of a block know of each other's accesses: vector clocks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "hostcuda/jit/watch/thread_events.hpp"
+
+namespace sluice::hostcuda {
+
+// Moment is one thread's time. Where all threads have met, a new phase begins: all of the phases
+// before is ordered before it.
+struct Moment {
+  uint64_t phase = 0;
+  uint32_t thread = 0;
+  uint32_t time = 0;
+};
+
+// ThreadClocks takes the meetings of one block after the other. A meeting is over when the first of
+// its threads goes on: until then whoever takes part has come. Not thread-safe.
+//
+// Source: PTX ISA, "Memory Consistency Model"; `.sync` operations of a warp count as ordering what
+// their lanes do, as bar.warp.sync does.
+class ThreadClocks {
+ public:
+  explicit ThreadClocks(uint32_t threads) : threads_(threads) {}
+
+  void begin_block();
+  void meets(const ThreadMeeting& meeting);
+  // now() is the time of an access that a thread makes; it first orders what the access does.
+  Moment now(const ThreadAccess& access);
+  // accessed() comes after an access by which threads may order each other.
+  void accessed(const ThreadAccess& access);
+  // is_before() says whether `thread`, whose time now() gave last, knows what happened then.
+  bool is_before(const Moment& earlier, uint32_t thread);
+  uint64_t phase() const { return phase_; }
+
+  static constexpr uint32_t lanes = 32;
+
+ private:
+  using Times = std::vector<uint32_t>;  // by thread
+  enum class Waits : uint8_t { no, block, named, warp };
+  struct Thread {
+    uint64_t phase = 0;
+    uint32_t time = 1;
+    Waits waits = Waits::no;
+    uint32_t at = 0;                      // the barrier's number, or the mask
+    std::array<uint32_t, lanes> known{};  // of the lanes of its warp
+    Times others;                         // of all threads; empty: none but the lanes
+    Times acquired;                       // by strong reads, for the next fence
+    Times released;                       // at the last fence
+  };
+  struct Group {
+    std::vector<uint32_t> members, waiting;
+    uint32_t count = 0;
+  };
+
+  Thread& at(uint32_t thread);
+  Times knowledge(uint32_t thread);
+  void learn(uint32_t thread, const Times& times);
+  void resume(uint32_t thread);
+  void end_phase();
+  void come(Group& group, uint32_t thread, bool waits);
+  void end(Group& group);
+  void meet_lanes(uint32_t thread, uint32_t mask);
+
+  const uint32_t threads_;
+  uint64_t phase_ = 1;
+  std::vector<Thread> all_ = std::vector<Thread>(threads_);
+  std::unordered_map<uint32_t, Group> barriers_;  // by number
+  std::unordered_map<uint64_t, Group> warps_;     // by warp and mask
+  std::unordered_map<uint64_t, Times> words_;     // what was released at an address
+};
+
+}  // namespace sluice::hostcuda

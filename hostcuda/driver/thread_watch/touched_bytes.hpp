@@ -1,0 +1,74 @@
+// Who has touched each byte since the block's threads last met.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "hostcuda/driver/thread_watch/thread_clocks.hpp"
+
+namespace sluice::hostcuda {
+
+// Conflict is two accesses of two threads to common bytes, one of them writing, which nothing
+// orders. The earlier one ran first here.
+struct Conflict {
+  ThreadAccess earlier, later;  // of the earlier one thread, kind and line are known
+  uint64_t begin = 0, end = 0;  // the bytes
+};
+
+// TouchedBytes finds the conflicts of one block's threads. Not thread-safe.
+//
+// A store of what the memory holds already, and not by a chance of the data, conflicts with no
+// earlier access, and with none that reads later: whatever the order, all see the same.
+class TouchedBytes {
+ public:
+  explicit TouchedBytes(ThreadClocks& clocks) : clocks_(clocks) {}
+
+  using Tell = std::function<void(const Conflict& conflict)>;
+  // touch() notes an access that is about to happen, and tells of its conflicts. Shared memory
+  // holds nothing before the block has written it.
+  void touch(const ThreadAccess& access, bool is_shared, const Tell& tell);
+  // begin_block() comes after the clocks'.
+  void begin_block();
+
+ private:
+  static constexpr uint32_t nobody = UINT32_MAX;
+  struct Touch {
+    uint32_t thread = nobody;
+    uint32_t time = 0;
+    uint32_t line = 0;
+    uint32_t kind = 0;
+  };
+  // Cell is a word, or one byte of a word that was touched in parts.
+  struct Cell {
+    uint64_t phase = 0;
+    uint64_t written = 0;  // the phase of the last write
+    Touch write, read;
+    uint32_t more_reads = 0;  // 1 + the place in more_reads_
+    bool is_silent = false;   // the write changed nothing
+    bool is_split = false;
+  };
+  static constexpr uint64_t word_bytes = 4, page_words = 256;
+  using Page = std::array<Cell, page_words>;
+
+  Cell& word(uint64_t number);
+  void fresh(Cell& cell) const;
+  void split(Cell& cell, uint64_t address);
+  void meet(Cell& cell, const ThreadAccess& access, const Moment& moment, bool is_silent,
+            const Conflict& bytes, const Tell& tell);
+  void add_read(Cell& cell, const Touch& touch);
+
+  ThreadClocks& clocks_;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  uint64_t last_number_ = UINT64_MAX;
+  Page* last_ = nullptr;
+  std::unordered_map<uint64_t, Cell> bytes_;
+  uint64_t block_began_ = 0;  // the phase
+  uint64_t reads_phase_ = 0;
+  std::vector<std::vector<Touch>> more_reads_;
+};
+
+}  // namespace sluice::hostcuda
