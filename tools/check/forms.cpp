@@ -131,6 +131,8 @@ json rules() {
   return json::array(
       {rule("race-between-streams", "Nothing orders two launches or copies that share bytes"),
        rule("race-between-blocks", "Blocks of one launch share bytes and at least one writes them"),
+       rule("race-between-threads", "Nothing orders two threads of a block that share bytes"),
+       rule("lanes-in-step", "Lanes of a warp rely on being in step without __syncwarp()"),
        rule("race-with-host", "The host uses memory that the device may still use"),
        rule("out-of-bounds", "A launch leaves its buffer"),
        rule("uninitialised-read", "A launch reads what nothing has written")});
