@@ -87,14 +87,12 @@ LaunchSite LaunchSite::of_this_call() {
 // Block hears of the threads of the blocks that one call runs.
 class WatchedLaunch::Block final : public ThreadSink {
  public:
-  Block(WatchedLaunch& launch, const void* scratch, uint64_t scratch_bytes)
-      : launch_(launch),
-        scratch_(reinterpret_cast<uint64_t>(scratch)),
-        scratch_bytes_(scratch_bytes),
-        clocks_(static_cast<uint32_t>(launch.of_.block.count())) {}
+  explicit Block(WatchedLaunch& launch)
+      : launch_(launch), clocks_(static_cast<uint32_t>(launch.of_.block.count())) {}
 
   void run(uint32_t block, const SluiceBlockLaunch& launch, void* scratch) {
     block_ = block;
+    scratch_ = reinterpret_cast<uint64_t>(scratch);
     clocks_.begin_block();
     touched_.begin_block();
     set_thread_sink(this);
@@ -113,7 +111,7 @@ class WatchedLaunch::Block final : public ThreadSink {
   void accesses(const ThreadAccess& access) override {
     const bool is_shared = access.address - shared_ < shared_bytes_;
     // What a thread has for itself.
-    if (!is_shared && access.address - scratch_ < scratch_bytes_) return;
+    if (!is_shared && access.address - scratch_ < launch_.code_.scratch_bytes) return;
     touched_.touch(access, is_shared, [&](const Conflict& conflict) {
       launch_.add(conflict, block_, shared_, shared_bytes_);
     });
@@ -121,7 +119,7 @@ class WatchedLaunch::Block final : public ThreadSink {
 
  private:
   WatchedLaunch& launch_;
-  const uint64_t scratch_, scratch_bytes_;
+  uint64_t scratch_ = 0;
   uint32_t block_ = 0;
   uint64_t shared_ = 0, shared_bytes_ = 0;
   ThreadClocks clocks_;
@@ -143,9 +141,23 @@ void WatchedLaunch::run_blocks(const SluiceBlockLaunch* launch, uint32_t first, 
     const std::lock_guard lock(running().mutex);
     self = running().by_parameters.at(launch->parameters);
   }
-  Block watched(*self, scratch, self->code_.scratch_bytes);
+  std::unique_ptr<Block> watched = self->take_block();
   for (uint32_t block = first; block < first + count; ++block)
-    watched.run(block, *launch, scratch);
+    watched->run(block, *launch, scratch);
+  const std::lock_guard lock(self->mutex_);
+  self->free_.push_back(std::move(watched));
+}
+
+std::unique_ptr<WatchedLaunch::Block> WatchedLaunch::take_block() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Block> block = std::move(free_.back());
+      free_.pop_back();
+      return block;
+    }
+  }
+  return std::make_unique<Block>(*this);
 }
 
 void WatchedLaunch::add(const Conflict& conflict, uint32_t block, uint64_t shared,

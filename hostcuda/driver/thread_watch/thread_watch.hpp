@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/dim3.hpp"
 #include "hostcuda/block_abi.h"
@@ -86,6 +87,7 @@ class WatchedLaunch {
 
   static void run_blocks(const SluiceBlockLaunch* launch, uint32_t first, uint32_t count,
                          void* scratch);
+  std::unique_ptr<Block> take_block();
   void tell(const Race& race, const ptx::SourceLines& lines);
   void add(const Conflict& conflict, uint32_t block, uint64_t shared, uint64_t shared_bytes);
 
@@ -96,6 +98,7 @@ class WatchedLaunch {
   const SluiceBlockLaunch launch_;
   std::mutex mutex_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, Race> races_;  // by lines and memory
+  std::vector<std::unique_ptr<Block>> free_;                        // that no thread uses now
 };
 
 }  // namespace sluice::hostcuda

@@ -6,8 +6,8 @@
 namespace sluice::hostcuda {
 namespace {
 
-// What many blocks need is kept from one to the next.
-constexpr size_t most_kept_pages = 4096;
+// 64 MiB of cells, which serve one block after the other.
+constexpr size_t most_spare_pages = 4096;
 
 // may_meet() is true of accesses that may go on at once: both are meant for it. Of lanes of one
 // warp volatile ones count only where one waits for the other: else the lanes rely on being in
@@ -29,10 +29,11 @@ bool changes_nothing(const ThreadAccess& access) {
 
 void TouchedBytes::begin_block() {
   block_began_ = clocks_.phase();
-  if (pages_.size() > most_kept_pages) {
-    pages_.clear();
-    last_number_ = UINT64_MAX;
+  for (auto& [number, page] : pages_) {
+    if (spare_.size() < most_spare_pages) spare_.push_back(std::move(page));
   }
+  pages_.clear();
+  last_number_ = UINT64_MAX;
   bytes_.clear();
 }
 
@@ -40,7 +41,12 @@ TouchedBytes::Cell& TouchedBytes::word(uint64_t number) {
   const uint64_t page = number / page_words;
   if (page != last_number_) {
     std::unique_ptr<Page>& found = pages_[page];
-    if (found == nullptr) found = std::make_unique<Page>();
+    if (found == nullptr && !spare_.empty()) {
+      found = std::move(spare_.back());
+      spare_.pop_back();
+    } else if (found == nullptr) {
+      found = std::make_unique<Page>();
+    }
     last_number_ = page;
     last_ = found.get();
   }

@@ -62,7 +62,8 @@ class TouchedBytes {
   void add_read(Cell& cell, const Touch& touch);
 
   ThreadClocks& clocks_;
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;  // that this block touched
+  std::vector<std::unique_ptr<Page>> spare_;  // of earlier ones: of phases that are over
   uint64_t last_number_ = UINT64_MAX;
   Page* last_ = nullptr;
   std::unordered_map<uint64_t, Cell> bytes_;
