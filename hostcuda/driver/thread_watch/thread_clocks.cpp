@@ -39,7 +39,6 @@ ThreadClocks::Thread& ThreadClocks::at(uint32_t thread) {
     found.time = 1;
     found.known.fill(0);
     found.others.clear();
-    found.acquired.clear();
     found.released.clear();
   }
   return found;
@@ -162,7 +161,6 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
       return;
     }
     case Kind::fence:
-      learn(meeting.thread, who.acquired);
       who.released = knowledge(meeting.thread);
       ++who.time;
       return;
@@ -181,8 +179,7 @@ Moment ThreadClocks::now(const ThreadAccess& access) {
   resume(access.thread);
   if ((access.kind & access_kind::is_strong) != 0 && (access.kind & access_kind::reads) != 0) {
     if (const auto word = words_.find(access.address); word != words_.end()) {
-      if ((access.kind & access_kind::acquires) != 0) learn(access.thread, word->second);
-      join(at(access.thread).acquired, word->second);
+      learn(access.thread, word->second);
     }
   }
   return {phase_, access.thread, at(access.thread).time};

@@ -21,8 +21,9 @@ struct Moment {
 // ThreadClocks takes the meetings of one block after the other. A meeting is over when the first of
 // its threads goes on: until then whoever takes part has come. Not thread-safe.
 //
-// Source: PTX ISA, "Memory Consistency Model"; `.sync` operations of a warp count as ordering what
-// their lanes do, as bar.warp.sync does.
+// Source: PTX ISA, "Memory Consistency Model", with two things taken less strictly, since programs
+// rely on them: a strong read acquires without a fence behind it, and `.sync` operations of a warp
+// count as ordering what their lanes do, as bar.warp.sync does.
 class ThreadClocks {
  public:
   explicit ThreadClocks(uint32_t threads) : threads_(threads) {}
@@ -49,7 +50,6 @@ class ThreadClocks {
     uint32_t at = 0;                      // the barrier's number, or the mask
     std::array<uint32_t, lanes> known{};  // of the lanes of its warp
     Times others;                         // of all threads; empty: none but the lanes
-    Times acquired;                       // by strong reads, for the next fence
     Times released;                       // at the last fence
   };
   struct Group {

@@ -10,7 +10,7 @@ namespace access_kind {
 inline constexpr uint32_t reads = 1, writes = 2;
 inline constexpr uint32_t is_atomic = 4, is_volatile = 8;
 inline constexpr uint32_t is_strong = is_atomic | is_volatile;
-inline constexpr uint32_t acquires = 16, releases = 32;
+inline constexpr uint32_t releases = 32;
 // A load that a loop repeats until another thread has written.
 inline constexpr uint32_t polls = 64;
 // The store's value is known, and depends on no memory.

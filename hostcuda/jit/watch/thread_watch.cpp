@@ -32,8 +32,7 @@ constexpr uint64_t thread_bits = 0xfff;
 thread_local ThreadSink* current_sink = nullptr;
 
 uint32_t order_of(AtomicOrdering ordering) {
-  return (isAcquireOrStronger(ordering) ? access_kind::acquires : 0) |
-         (isReleaseOrStronger(ordering) ? access_kind::releases : 0);
+  return isReleaseOrStronger(ordering) ? access_kind::releases : 0;
 }
 
 // strength_of() says how the access orders others.

@@ -146,7 +146,6 @@ __global__ void last_one(int* out) {
   kept[threadIdx.x] = threadIdx.x;  // missing-fence
   if (is_right) __threadfence_block();
   bool is_last = atomicAdd(&arrived, 1) == 99;
-  if (is_right) __threadfence_block();
   if (!is_last) return;
   int sum = 0;
   for (int i = 0; i < 100; ++i)
