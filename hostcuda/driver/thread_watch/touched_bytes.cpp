@@ -15,7 +15,8 @@ constexpr size_t most_spare_pages = 4096;
 bool may_meet(uint32_t a, uint32_t b, bool same_warp) {
   if ((a & access_kind::is_strong) == 0 || (b & access_kind::is_strong) == 0) return false;
   const bool both_atomic = (a & b & access_kind::is_atomic) != 0;
-  return both_atomic || !same_warp || ((a | b) & access_kind::polls) != 0;
+  const bool both_write = (a & b & access_kind::writes) != 0;  // a turn that is handed on
+  return both_atomic || both_write || !same_warp || ((a | b) & access_kind::polls) != 0;
 }
 
 // changes_nothing() is true of a store of what is there already.
