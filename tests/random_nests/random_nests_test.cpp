@@ -78,7 +78,8 @@ TEST_P(RandomNests, ComputeWhatTheInterpreterComputes) {
 // Seeds that once differed.
 TEST(PastSeeds, ComputeWhatTheInterpreterComputes) {
   for (const uint64_t seed :
-       {100'187u, 100'375u, 1'000'100'357u, 1'000'200'216u, 2'000'001'747u, 2'007'100'588u}) {
+       {100'187u, 100'375u, 1'000'100'357u, 1'000'200'216u, 1'020'003'621u, 2'000'001'747u,
+        2'007'100'588u, 2'020'014'428u, 2'020'027'264u, 2'020'029'261u, 2'020'030'048u}) {
     const Verdict verdict = compare(generate(seed));
     EXPECT_TRUE(verdict.fits) << seed;
     EXPECT_EQ(verdict.difference, "") << seed;

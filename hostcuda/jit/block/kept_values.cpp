@@ -27,11 +27,24 @@ KeptValues::KeptValues(BodyFrame& frame, const LiveValues& live, bool by_warps,
   }
 }
 
-void KeptValues::begin_warp(BasicBlock* entry, IRBuilder<>& before, IRBuilder<>& start) const {
+KeptValues::UniformValues KeptValues::begin_warp(BasicBlock* entry, IRBuilder<>& before,
+                                                 IRBuilder<>& start) const {
+  UniformValues left(places_.size());
+  for (size_t i = 0; i < places_.size(); ++i) {
+    AllocaInst* variable = places_[i].variable;
+    if (variable) left[i] = start.CreateLoad(variable->getAllocatedType(), variable);
+  }
   for (unsigned i : live_in(entry)) {
     AllocaInst* variable = places_[i].variable;
     if (!variable) continue;
     start.CreateStore(before.CreateLoad(variable->getAllocatedType(), variable), variable);
+  }
+  return left;
+}
+
+void KeptValues::drop_warp(IRBuilder<>& ir, const UniformValues& values) const {
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (values[i]) ir.CreateStore(values[i], places_[i].variable);
   }
 }
 

@@ -32,9 +32,12 @@ class KeptValues {
 
   // begin_warp() has each warp begin at `entry` with the uniform values that the block came with,
   // which warps before it may have changed: it reads them at `before`, in front of the loops over
-  // warps, and writes them at `start`, where one begins.
-  void begin_warp(llvm::BasicBlock* entry, llvm::IRBuilder<>& before,
-                  llvm::IRBuilder<>& start) const;
+  // warps, and writes them at `start`, where one begins. It returns what they were there, which
+  // drop_warp() writes back where a warp ends: the block goes on with what those left that did not.
+  using UniformValues = std::vector<llvm::Value*>;  // by slot; null where divergent
+  UniformValues begin_warp(llvm::BasicBlock* entry, llvm::IRBuilder<>& before,
+                           llvm::IRBuilder<>& start) const;
+  void drop_warp(llvm::IRBuilder<>& ir, const UniformValues& values) const;
 
   // enter() makes the variables of a region of `blocks` that starts at `entry`, maps the slots to
   // them, and reads the uniform values at the end of `start`, in front of the loops over threads:

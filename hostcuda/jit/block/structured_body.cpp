@@ -83,6 +83,7 @@ class StructuredEmitter {
     WarpLoops warps;
     Value* warp = nullptr;  // i64: its number in the block
     Starts starts;
+    KeptValues::UniformValues left;  // by the warps before
     std::vector<BasicBlock*> exits;  // cuts; null: all threads have ended
     AllocaInst* exit = nullptr;      // which one the warps took
   };
@@ -98,9 +99,9 @@ class StructuredEmitter {
     section.warps = open_warp_loops(start, frame_.context.block);
     ir.SetInsertPoint(section.warps.body);
     section.warp = ir.CreateLShr(section.warps.linear, 5, "warp");
-    if (regions_.early_exits) leave_where_none_is_alive(ir, section);
+    if (regions_.early_exits) leave_where_none_is_alive(ir, section, section.warps.latch);
     IRBuilder<> before(start->getTerminator());
-    emitter_.kept().begin_warp(first, before, ir);
+    section.left = emitter_.kept().begin_warp(first, before, ir);
     ir.CreateBr(section.starts.of(first, frame_.function));
     bool ends = false;
     while (BasicBlock* entry = section.starts.next()) {
@@ -124,7 +125,13 @@ class StructuredEmitter {
   void go_on_in(Section& section, const RegionEnd& end) {
     IRBuilder<> ir(end.done);
     const SyncPoint* point = end.cut ? emitter_.point_of(end.cut) : nullptr;
-    if (end.cut && end.ends && regions_.early_exits) leave_where_none_is_alive(ir, section);
+    if (end.cut && end.ends && regions_.early_exits) {
+      BasicBlock* ended = block("warp.ended");
+      IRBuilder<> drop(ended);
+      emitter_.kept().drop_warp(drop, section.left);
+      drop.CreateBr(section.warps.latch);
+      leave_where_none_is_alive(ir, section, ended);
+    }
     if (!end.cut || (point && !meets_in_warps(*point))) {
       ir.CreateStore(ir.getInt32(static_cast<uint32_t>(section.exits.size())), section.exit);
       section.exits.push_back(end.cut);
@@ -137,12 +144,12 @@ class StructuredEmitter {
     }
   }
 
-  void leave_where_none_is_alive(IRBuilder<>& ir, const Section& section) {
+  void leave_where_none_is_alive(IRBuilder<>& ir, const Section& section, BasicBlock* elsewhere) {
     auto* lanes = FixedVectorType::get(ir.getInt8Ty(), 32);
     Value* alive = ir.CreateAlignedLoad(
         lanes, frame_.element(ir, emitter_.alive(), 32, section.warp), Align(32));
     BasicBlock* some = block("some.alive");
-    ir.CreateCondBr(ir.CreateIsNotNull(ir.CreateOrReduce(alive)), some, section.warps.latch);
+    ir.CreateCondBr(ir.CreateIsNotNull(ir.CreateOrReduce(alive)), some, elsewhere);
     ir.SetInsertPoint(some);
   }
 

@@ -113,3 +113,14 @@ extern "C" __global__ void block_scan(const int* in, int* out, int n) {
     carry += all;
   }
 }
+
+// Threads leave a loop with a barrier in it, warps of them while others go on.
+extern "C" __global__ void strided_rounds(const int* in, int* out, int n, int step) {
+  const int thread = static_cast<int>(threadIdx.x);
+  int sum = __shfl_xor_sync(~0U, thread, 1);
+  for (int i = thread; i < n; i += step) {
+    sum = sum * 5 + in[i];
+    __syncthreads();
+  }
+  out[thread] = sum;
+}

@@ -139,5 +139,23 @@ TEST_F(JitWarps, ScanABlockTileByTile) {
   }
 }
 
+// What all threads count alike is what those have counted that go on.
+TEST_F(JitWarps, GoRoundALoopThatOtherWarpsHaveLeft) {
+  for (uint32_t block : {64U, 96U, 256U}) {
+    const int step = static_cast<int>(block);
+    for (int n : {1, 3, step, step + 3, 3 * step + 33, 5 * step - 1}) {
+      std::vector<int> in(static_cast<size_t>(n)), out(block, -1), expected(block);
+      std::iota(in.begin(), in.end(), 1);
+      for (int thread = 0; thread < step; ++thread) {
+        int& sum = expected[static_cast<size_t>(thread)] = thread ^ 1;
+        for (int i = thread; i < n; i += step)
+          sum = sum * 5 + in[static_cast<size_t>(i)];
+      }
+      kernels.run("strided_rounds", {1, 1, 1}, {block, 1, 1}, 0, in.data(), out.data(), n, step);
+      EXPECT_EQ(out, expected) << "blocks of " << block << ", " << n << " elements";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda
