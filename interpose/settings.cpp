@@ -116,6 +116,8 @@ Settings read_settings() {
   settings.summary = summary_use();
   config.summarise = settings.summary != SummaryUse::off;
   settings.megakernel = megakernel_use();
+  // Whoever waits for its code wants it used, also where it does not pay.
+  if (settings.megakernel == MegakernelUse::wait) config.policy.reset();
   settings.analysis_cache = cache_path("SLUICE_ANALYSIS_CACHE", "analysis");
   config.workers = number("SLUICE_WORKERS", 65536);
   config.stress = number("SLUICE_STRESS", UINT32_MAX);

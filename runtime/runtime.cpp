@@ -20,15 +20,22 @@ megakernel::WindowBackend* backend_of(const Config& config, Device& device) {
   return config.check_blocks.has_value() ? nullptr : device.windows();
 }
 
-// runs_freely() is false where launches go to a backend, or are checked.
-bool runs_freely(const Config& config, Device& device) {
-  return device.windows() == nullptr && !config.check_blocks.has_value() &&
-         !config.checks.has_value() && config.rule == dro::Rule::exact;
+bool is_unchecked(const Config& config) {
+  return !config.check_blocks.has_value() && !config.checks.has_value() &&
+         config.rule == dro::Rule::exact;
 }
 
-// What is checked must run as it was asked for.
+// runs_freely() is false where launches go to a backend, or are checked.
+bool runs_freely(const Config& config, Device& device) {
+  return device.windows() == nullptr && is_unchecked(config);
+}
+
+// What is checked must run as it was asked for. How long a backend's windows take is not compared.
 std::optional<Policy::Config> policy_of(const Config& config, Device& device) {
-  return runs_freely(config, device) && config.stress == 0 ? config.policy : std::nullopt;
+  if (!config.policy || !is_unchecked(config) || config.stress != 0) return std::nullopt;
+  Policy::Config policy = *config.policy;
+  policy.compares = device.windows() == nullptr;
+  return policy;
 }
 
 // A driver's stream takes 1024 operations before a call waits, and the program may rely on that: a

@@ -40,8 +40,9 @@ struct Config {
   Exclusion exclusion;           // launches that pass through
   bool summarise = false;        // count what summary() says
   bool hash_copies = false;      // note in the journal, if any, what is copied to the host
-  // Step aside where Sluice does not pay; nothing: launches always go as tasks. `clock` is what the
-  // policy measures by; null: the steady clock.
+  // Step aside where Sluice does not pay; nothing: launches always go as tasks. Windows of a
+  // backend are not compared with plain launches. `clock` is what the policy measures by; null: the
+  // steady clock.
   std::optional<Policy::Config> policy;
   Policy::Clock clock = nullptr;
   // The program's threads wait for the analysis, and for dependences, however long these take. Else

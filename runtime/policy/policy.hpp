@@ -63,6 +63,8 @@ class Policy {
     // Whether it is taken to until it has made one that it did not wait for: many programs make one
     // launch, or wait for each to time it, and what is analysed for these is lost.
     bool alone_at_first = true;
+    // Whether plain launches are measured against tasks.
+    bool compares = true;
   };
 
   enum class Way {
@@ -150,15 +152,16 @@ class Policy {
     double plain_speed = 1;
   };
 
-  // Without a Config launches always go as tasks, and following them may cost seconds: only what
-  // would take longer than the program's patience is given up, by steps that are counted.
+  // Where nothing is compared, launches always go as tasks but for those that the program waits
+  // for, and following them may cost seconds: only what would take longer than the program's
+  // patience is given up, by steps that are counted. Without a Config those go as tasks too.
   Policy(const std::optional<Config>& config, Clock clock)
       : config_(config),
         clock_(clock),
         started_(clock()),
         habit_(config ? config->alone : UINT32_MAX, config && config->alone_at_first) {}
 
-  bool compares() const { return config_.has_value(); }
+  bool compares() const { return config_ && config_->compares; }
   int64_t now() const { return clock_(); }
 
   // patience() is how many nanoseconds a thread of the program may wait for Sluice now, wait() that

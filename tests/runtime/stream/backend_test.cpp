@@ -12,6 +12,7 @@
 namespace sluice::runtime {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::FakeDevice;
 using testing::FakeKernel;
@@ -121,6 +122,21 @@ TEST_F(BackendTest, LaunchesPassThroughUntilTheirCodeIsReady) {
     ++reasons;
   }
   EXPECT_EQ(reasons, 2U) << written;
+}
+
+TEST_F(BackendTest, LaunchesThatTheProgramWaitsForGoToTheDriverUntouched) {
+  start(Config{.policy = Policy::Config()});
+  backend.ready = true;
+  program.allocate_in(*runtime);
+  for (uint32_t t = 0; t < 20; ++t) {
+    program.launch(*runtime, kernels["step"], t);
+    synchronise();
+  }
+  EXPECT_THAT(device.events(), Each("launch step"));
+  EXPECT_EQ(backend.questions, 0);
+  EXPECT_EQ(kernels["step"].footprints_asked, 0);
+  run_plainly(20);
+  EXPECT_EQ(program, expected);
 }
 
 TEST_F(BackendTest, AWindowThatTheDeviceRefusesRunsLaunchByLaunch) {
