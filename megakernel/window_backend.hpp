@@ -51,6 +51,10 @@ class WindowBackend {
   virtual int submit(void* stream, std::shared_ptr<const Window> window,
                      std::function<void(int)> done) = 0;
 
+  // when_done() has `done` called as submit() does, once all that `stream` has so far is done.
+  // Where it returns an error `done` is not called.
+  virtual int when_done(void* stream, std::function<void(int)> done) = 0;
+
   // context_ends() says that the CUcontext, or any for null, is about to end. No window is
   // outstanding; what was handed out for it is good no more.
   virtual void context_ends(void* context) = 0;
@@ -64,6 +68,15 @@ class WindowBackend {
   // capacity() asks the device, in the context of the calling thread, for a window whose code is
   // there and which is not planned yet.
   virtual Capacity capacity(const Window& window) = 0;
+
+  // Costs are what the device's stream takes, in nanoseconds: of launches that do next to nothing,
+  // from one to the next, and for a window beside its launches.
+  struct Costs {
+    int64_t plain_launch = 2'100;
+    int64_t window = 20'000;
+  };
+  // costs() asks in the context of the calling thread.
+  virtual Costs costs() = 0;
 };
 
 }  // namespace sluice::megakernel

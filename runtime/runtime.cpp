@@ -74,7 +74,10 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
       reader(code, buffers, follower.tracker(), {work.analysing, policy, device, gate}, policy,
              observers, config.exclusion),
       runner(device, backend, gate,
-             {config.workers, config.stress, config.time_tasks && follower.journal() != nullptr}),
+             {.workers = config.workers,
+              .stress = config.stress,
+              .times_tasks = config.time_tasks && follower.journal() != nullptr,
+              .only_what_pays = policy_of(config, device).has_value()}),
       streams(gate, device, runner, policy, follower, observers, limits_of(config)),
       takes{.transfers = device.has_host_memory() && runs_freely(config, device),
             .host_memory = device.has_host_memory() && !config.checks.has_value()} {
@@ -278,6 +281,7 @@ void Runtime::finish(std::chrono::milliseconds patience) {
     state_->work.analysing.drop();
     const StreamWindows::Count& ended = state_->streams.ended();
     log::info("{} launches ran as tasks in {} windows", ended.launches, ended.windows);
+    if (ended.plainly != 0) log::info("{} were held back and then given plainly", ended.plainly);
     if (log::level() >= log::Level::debug) tell_costs(*state_);
     state_->observers.tell(&Observer::finished, state_->follower.journal());
     state_->follower.finish();

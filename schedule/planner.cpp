@@ -118,6 +118,13 @@ void Planner::fit(uint32_t workers, uint64_t cache_bytes) {
   machine_.cache_bytes = tile_cache_bytes(cache_bytes, 0);
 }
 
+Planner::Share Planner::share_of(const Launch& launch) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t blocks = launch.grid.count();
+  return {divide_up(blocks, uint64_t{blocks_per_task(launch, machine_)}),
+          blocks * launch.block_nanoseconds / machine_.workers};
+}
+
 Plan Planner::plan(std::span<const Launch> launches) {
   const std::lock_guard lock(mutex_);
   edges_.trim();

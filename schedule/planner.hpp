@@ -26,6 +26,15 @@ class Planner {
   // that they share (0: unknown): of a device, that is known only once it has a context and code.
   void fit(uint32_t workers, uint64_t cache_bytes);
 
+  // Share is what a launch brings into a window: how many tasks, and nanoseconds that all workers
+  // together are busy with it; 0 where its blocks were never measured.
+  struct Share {
+    uint64_t tasks = 0;
+    uint64_t nanoseconds = 0;
+  };
+  // share_of() leaves out how launches depend on each other.
+  Share share_of(const Launch& launch);
+
  private:
   Plan cut(std::span<const Launch> launches);
 

@@ -11,6 +11,7 @@ namespace sluice::megakernel {
   X(cuCtxSetCurrent)                             \
   X(cuCtxGetDevice)                              \
   X(cuDeviceGetAttribute)                        \
+  X(cuDeviceGetName)                             \
   X(cuModuleLoadDataEx)                          \
   X(cuModuleUnload)                              \
   X(cuModuleGetFunction)                         \

@@ -1,6 +1,7 @@
 #include "megakernel/cuda/device_executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,6 +67,7 @@ WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& 
     if (!place) return {.reason = place.error().line()};
     body = *place;
     context_ = context;
+    costs();  // told of as soon as there is a kernel
   }
   const CodeStore::Found found = store_.find(body);
   switch (found.state) {
@@ -202,12 +204,9 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
                            std::function<void(int)> done) {
   if (is_off_) return CUDA_ERROR_LAUNCH_FAILED;
   const RelaxedCapture relaxed(driver_);
-  Running running{.lane = take_lane(),
-                  .context = context_,
-                  .stream = static_cast<CUstream>(handle),
-                  .code = store_.code_for(bodies_of(*window)),
-                  .window = std::move(window),
-                  .done = std::move(done)};
+  Running running = running_in(handle, std::move(done));
+  running.code = store_.code_for(bodies_of(*window));
+  running.window = std::move(window);
   const CUresult result = launch(running);
   const bool is_event_there = running.lane->ended() != nullptr;
   running.has_event = is_event_there &&
@@ -219,6 +218,44 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
   }
   keep_following(std::move(running));
   return result;
+}
+
+int DeviceExecutor::when_done(void* stream, std::function<void(int)> done) {
+  const RelaxedCapture relaxed(driver_);
+  Running running = running_in(stream, std::move(done));
+  CUresult result = running.lane->make_event_and_report();
+  if (result == CUDA_SUCCESS) result = driver_.cuEventRecord(running.lane->ended(), running.stream);
+  if (result != CUDA_SUCCESS) {
+    const std::lock_guard lock(mutex_);
+    free_lanes_.push_back(std::move(running.lane));
+    return result;
+  }
+  running.has_event = true;
+  keep_following(std::move(running));
+  return CUDA_SUCCESS;
+}
+
+DeviceExecutor::Running DeviceExecutor::running_in(void* stream, std::function<void(int)> done) {
+  return {.lane = take_lane(),
+          .context = context_,
+          .stream = static_cast<CUstream>(stream),
+          .done = std::move(done)};
+}
+
+WindowBackend::Costs DeviceExecutor::costs() {
+  CUdevice device = 0;
+  driver_.cuCtxGetDevice(&device);
+  const auto [known, is_new] = costs_.try_emplace(device);
+  if (!is_new) return known->second;
+  std::array<char, 256> name{};
+  driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
+  const auto measured =
+      config_.measured_costs != nullptr ? config_.measured_costs(name.data()) : std::nullopt;
+  known->second = measured.value_or(Costs());
+  log::info("{}: a plain launch takes {} ns and a window {} ns, {}", name.data(),
+            known->second.plain_launch, known->second.window,
+            measured ? "as gpu-day measured" : "as long as nothing was measured (scripts/gpu-day)");
+  return known->second;
 }
 
 void DeviceExecutor::keep_following(Running running) {

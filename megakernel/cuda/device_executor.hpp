@@ -5,8 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -29,6 +32,8 @@ class DeviceExecutor final : public WindowBackend {
     // about a microsecond, and what is waited for may be a task of minutes.
     uint32_t most_polls = 1U << 29;
     std::function<bool(void*)> is_library;  // is this code a CUlibrary, not a CUmodule?
+    // What was measured of the device of that name, if anything was.
+    std::function<std::optional<Costs>(const std::string& device)> measured_costs;
   };
 
   // `driver` must outlive it.
@@ -38,8 +43,10 @@ class DeviceExecutor final : public WindowBackend {
   Answer find_code(const Kernel& kernel, uint32_t& body) override;
   int submit(void* stream, std::shared_ptr<const Window> window,
              std::function<void(int)> done) override;
+  int when_done(void* stream, std::function<void(int)> done) override;
   void context_ends(void* context) override;
   Capacity capacity(const Window& window) override;
+  Costs costs() override;
 
  private:
   struct Running {
@@ -49,7 +56,7 @@ class DeviceExecutor final : public WindowBackend {
     bool has_event = false;
     bool has_times = false;  // will have, once it has ended
     std::shared_ptr<const CodeStore::Loaded> code;
-    std::shared_ptr<const Window> window;
+    std::shared_ptr<const Window> window;  // null: none, only what the stream had is waited for
     std::function<void(int)> done;
   };
 
@@ -65,6 +72,7 @@ class DeviceExecutor final : public WindowBackend {
   void free_all_lanes(bool is_context_there);
   CUresult launch(Running& running);
   uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
+  Running running_in(void* stream, std::function<void(int)> done);
   void keep_following(Running running);
   void follow();
   CUresult wait_for(const Running& running);
@@ -74,6 +82,7 @@ class DeviceExecutor final : public WindowBackend {
   CodeStore store_;
   CUcontext context_ = nullptr;
   uint32_t windows_ = 0;
+  std::map<CUdevice, Costs> costs_;  // of those that were asked for
   std::atomic<bool> is_off_{false};  // since a window waited in vain
 
   mutable std::mutex mutex_;

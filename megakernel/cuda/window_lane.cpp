@@ -30,8 +30,10 @@ CUresult WindowLane::make_event_and_report() {
   }
   if (result != CUDA_SUCCESS || report_.host != nullptr) return result;
   result = driver_.cuMemHostAlloc(&report_.host, sizeof(SluiceReport), CU_MEMHOSTALLOC_DEVICEMAP);
-  if (result == CUDA_SUCCESS) report_.bytes = sizeof(SluiceReport);
-  return result;
+  if (result != CUDA_SUCCESS) return result;
+  report_.bytes = sizeof(SluiceReport);
+  std::memset(report_.host, 0, report_.bytes);
+  return CUDA_SUCCESS;
 }
 
 CUresult WindowLane::reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const {

@@ -46,7 +46,9 @@ class WindowLane {
   // them.
   void forget_signals();
 
-  // ended() is an event of the lane, made by the first load().
+  // make_event_and_report() makes, once, what tells of the end of what runs in the lane.
+  CUresult make_event_and_report();
+  // ended() is an event of the lane, made by it or by the first load().
   CUevent ended() const { return ended_; }
 
   // waited_in_vain() says in words for what a task waited longer than `most_polls`, if one did. The
@@ -68,7 +70,6 @@ class WindowLane {
     size_t bytes = 0;
   };
 
-  CUresult make_event_and_report();
   CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
   CUresult reserve_signals(DeviceMemory& memory, uint32_t count, CUstream stream, bool& cleared);
   CUresult reserve_pinned(PinnedMemory& memory, size_t bytes) const;

@@ -138,6 +138,10 @@ void LaunchFollower::tell(const Policy::Verdict& verdict) {
                 "after launch {}: tasks are no slower than plain launches any more ({:.2f} x "
                 "as fast), so launches run as tasks again",
                 last_, 1 / verdict.plain_speed);
+  tell(text);
+}
+
+void LaunchFollower::tell(const std::string& text) {
   if (journal_ != nullptr) {
     journal_->note(dro::WarningRecord{text});
   } else {

@@ -56,8 +56,9 @@ class LaunchFollower {
   // pass() is a launch of which nothing is known: it is ordered after all before it, and all after
   // it after it.
   void pass(dro::LaunchNumber number, const dro::LaunchView& launch, const std::string& reason);
-  // tell() puts a verdict of the policy into the journal, or else the log.
+  // tell() puts a verdict of the policy, or a sentence, into the journal, or else the log.
   void tell(const Policy::Verdict& verdict);
+  void tell(const std::string& text);
   // finish() completes the journal. Nothing else may be called after it but tracker().
   void finish();
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <new>
 
+#include <fmt/format.h>
+
 #include "base/log.hpp"
 #include "runtime/stream/default_streams.hpp"
 
@@ -55,6 +57,15 @@ bool goes_at_once(const WindowLine& line, size_t most_launches) {
   const LaunchWindow& window = line.window;
   return line.outstanding == 0 || window.size() >= most_launches ||
          window.stream() == per_thread_stream;
+}
+
+// may_go_plainly() is false where a driver's stream might have no room: it takes 1024 operations
+// before a call waits, which this one would do under the lock.
+bool may_go_plainly(const WindowLine& line) {
+  constexpr size_t most_outstanding = 2;
+  constexpr size_t most_launches = 256;
+  return line.window.size() == 1 ||
+         (line.outstanding < most_outstanding && line.window.size() <= most_launches);
 }
 
 }  // namespace
@@ -124,6 +135,7 @@ StreamWindows::Together::~Together() {
 
 int StreamWindows::submit(WindowLine& line) {
   if (line.window.empty()) return 0;
+  const bool is_window = !may_go_plainly(line) || runner_.pays(line.window);
   const auto window = std::make_shared<PlannedWindow>();
   line.window.parts().end(line.window.size());
   window->held = std::exchange(line.window, {});
@@ -131,6 +143,21 @@ int StreamWindows::submit(WindowLine& line) {
   observers_.tell(&Observer::window_closed, &line);
   const LaunchWindow::Room room = window->held.room();
   line.room = LaunchWindow::larger(room, std::exchange(line.last_room, room));
+  if (!is_window) {
+    if (ended_.plainly == 0) {
+      follower_.tell(fmt::format(
+          "from launch {} on some went to the device as they are: in a window of so few "
+          "they take longer than that spares",
+          window->held.first()));
+    }
+    ended_.plainly += window->held.size();
+    const WithoutWaiting scope(device_);
+    const int result = launch_plainly(window->held, device_);
+    // What comes meanwhile is held back all the same, and may pay.
+    if (result == 0 && window->held.stream() != per_thread_stream)
+      when_done(window->held.stream(), {});
+    return result;
+  }
   ++line.outstanding;
   ++outstanding_;
   for (const WindowPart& part : window->held.parts().all())
@@ -189,11 +216,9 @@ void StreamWindows::when_done(void* handle, const Policy::Sample& sample) {
   ++outstanding_;
   int result = out_of_memory;
   try {
-    result = device_.enqueue(handle, [this, sample, &line] {
-      gate_.enter([&](Gate::Lock&) {
-        forget(line, {});
-        this->ended(line, Policy::Way::plain, sample);
-      });
+    result = runner_.when_done(handle, [this, sample, &line] {
+      forget(line, {});
+      this->ended(line, Policy::Way::plain, sample);
     });
   } catch (const std::bad_alloc&) {
     // The launches count for nothing.

@@ -70,7 +70,8 @@ class StreamWindows {
   };
 
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
-  // has so far. Where the device takes no such work it never does.
+  // has so far, and holds back what comes before that. Where the device takes no such work it never
+  // does.
   void when_done(void* stream, const Policy::Sample& sample);
 
   // record() takes an event that the program records in the stream, where launches are held back
@@ -99,6 +100,7 @@ class StreamWindows {
   struct Count {
     size_t windows = 0;
     size_t launches = 0;
+    size_t plainly = 0;  // launches that were held back and did not pay as a window
   };
   const Count& ended() const { return ended_; }
 

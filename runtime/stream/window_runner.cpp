@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/policy/window_account.hpp"
 #include "schedule/cache_sizes.hpp"
 
 namespace sluice::runtime {
@@ -35,6 +36,7 @@ WindowRunner::WindowRunner(Device& device, megakernel::WindowBackend* backend, G
       backend_(backend),
       gate_(gate),
       times_tasks_(config.times_tasks),
+      only_what_pays_(config.only_what_pays && backend != nullptr),
       executors_(config.workers),
       planner_(machine_of(backend, executors_.workers(), config.stress)) {}
 
@@ -53,6 +55,25 @@ int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
                           [this, window, ended = std::move(ended)](int error) {
                             gate_.enter([&](Gate::Lock&) { ended(error != 0, nullptr); });
                           });
+}
+
+bool WindowRunner::pays(const LaunchWindow& window) {
+  if (!only_what_pays_) return true;
+  WindowAccount account;
+  for (const HeldLaunch& launch : window.launches()) {
+    const auto share = planner_.share_of(
+        {.grid = launch.grid,
+         .block = launch.block,
+         .block_nanoseconds = launch.cost == nullptr ? 0 : launch.cost->nanoseconds()});
+    account.add(share);
+  }
+  return account.pays(backend_->costs());
+}
+
+int WindowRunner::when_done(void* stream, std::function<void()> done) {
+  const auto tell = [this, done = std::move(done)] { gate_.enter([&](Gate::Lock&) { done(); }); };
+  if (backend_ == nullptr) return device_.enqueue(stream, tell);
+  return backend_->when_done(stream, [tell](int /*error*/) { tell(); });
 }
 
 int WindowRunner::submit_together(std::shared_ptr<PlannedWindow> window, Ended ended) {

@@ -23,6 +23,7 @@ class WindowRunner {
     uint32_t workers = 0;  // of the host; 0: one for each processor
     uint32_t stress = 0;   // not 0: the seed of random topological orders
     bool times_tasks = false;
+    bool only_what_pays = false;  // see pays()
   };
   // `backend` (may be null) runs the windows in place of the host's workers.
   WindowRunner(Device& device, megakernel::WindowBackend* backend, Gate& gate,
@@ -36,6 +37,13 @@ class WindowRunner {
   // the CUresult. Where that is an error, or where it throws, `ended` is never called.
   int submit(std::shared_ptr<PlannedWindow> window, Ended ended);
 
+  // pays() is whether a window may take less than its launches one by one, as far as a backend's
+  // costs say; others run whatever they take, and so do all where nobody asked for that.
+  bool pays(const LaunchWindow& window);
+  // when_done() calls `done`, under the lock, when the device is done with all that the stream has
+  // so far. Where it returns an error `done` is never called.
+  int when_done(void* stream, std::function<void()> done);
+
   // running() counts the windows that the host's workers are running.
   size_t running() const { return running_; }
 
@@ -48,6 +56,7 @@ class WindowRunner {
   megakernel::WindowBackend* const backend_;
   Gate& gate_;
   const bool times_tasks_;
+  const bool only_what_pays_;
   ExecutorPool executors_;
   schedule::Planner planner_;
   std::atomic<size_t> running_{0};

@@ -18,6 +18,7 @@
 namespace sluice::megakernel {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -254,6 +255,43 @@ TEST_F(DeviceExecutorTest, MeasuresWhatBlocksCost) {
     launch.cost = &cost;
   EXPECT_EQ(run(executor, measured), CUDA_SUCCESS);
   EXPECT_GE(cost.nanoseconds(), 20'000U);
+}
+
+TEST_F(DeviceExecutorTest, CostsAreThoseThatWereMeasuredOfTheDevice) {
+  std::vector<std::string> asked;
+  DeviceExecutor executor(recording_.driver, {.measured_costs = [&](const std::string& device) {
+                            asked.push_back(device);
+                            return WindowBackend::Costs{.plain_launch = 5, .window = 7};
+                          }});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(executor.costs().plain_launch, 5);
+    EXPECT_EQ(executor.costs().window, 7);
+  }
+  EXPECT_THAT(asked, ElementsAre(StartsWith("Sluice CPU device")));
+  DeviceExecutor other(recording_.driver,
+                       {.measured_costs = [](const std::string&) { return std::nullopt; }});
+  EXPECT_EQ(other.costs().window, WindowBackend::Costs().window);
+}
+
+TEST_F(DeviceExecutorTest, TellsWhenAStreamHasDoneWhatItHas) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  const std::shared_ptr<Window> later = window(executor);
+  std::promise<void> go_on;
+  cuLaunchHostFunc(
+      nullptr, [](void* data) { static_cast<std::promise<void>*>(data)->get_future().wait(); },
+      &go_on);
+  std::promise<int> ended;
+  ASSERT_EQ(executor.when_done(nullptr, [&](int error) { ended.set_value(error); }), CUDA_SUCCESS);
+  std::future<int> end = ended.get_future();
+  EXPECT_EQ(end.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  go_on.set_value();
+  EXPECT_EQ(end.get(), CUDA_SUCCESS);
+  // Its event serves again, also for a window, and where the driver refuses to record it.
+  recording_.driver.cuEventRecord = [](CUevent, CUstream) { return CUDA_ERROR_UNKNOWN; };
+  EXPECT_EQ(executor.when_done(nullptr, [](int) { FAIL(); }), CUDA_ERROR_UNKNOWN);
+  recording_.driver.cuEventRecord = &cuEventRecord;
+  EXPECT_EQ(run(executor, later), CUDA_SUCCESS);
+  EXPECT_EQ(recording_.events, 1U);
 }
 
 // One worker that comes to a task before what it waits for would wait for ever.

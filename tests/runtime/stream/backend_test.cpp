@@ -16,6 +16,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::FakeDevice;
 using testing::FakeKernel;
+using ::testing::IsEmpty;
 using testing::PingPong;
 
 // FakeBackend runs windows on the fake device's thread, in the order of their tickets.
@@ -36,6 +37,7 @@ class FakeBackend final : public megakernel::WindowBackend {
   int submit(void* stream, std::shared_ptr<const megakernel::Window> window,
              std::function<void(int)> done) override {
     if (submit_error != 0) return submit_error;
+    sizes.push_back(window->code.size());
     return device_.enqueue(stream, [this, window, done = std::move(done)] {
       for (const schedule::Task& task : window->plan.tasks) {
         const megakernel::LaunchCode& code = window->code[task.launch];
@@ -43,6 +45,10 @@ class FakeBackend final : public megakernel::WindowBackend {
       }
       done(device_error);
     });
+  }
+
+  int when_done(void* stream, std::function<void(int)> done) override {
+    return device_.enqueue(stream, [done = std::move(done)] { done(0); });
   }
 
   void context_ends(void* /*context*/) override { ++contexts_ended; }
@@ -53,13 +59,17 @@ class FakeBackend final : public megakernel::WindowBackend {
     return {4, 1U << 20U};
   }
 
+  Costs costs() override { return device_costs; }
+
   bool ready = false;
+  Costs device_costs;
   int submit_error = 0;
   int device_error = 0;
   int questions = 0;
   int bodies = 0;
   int contexts_ended = 0;
   size_t launches_asked_for = 0;
+  std::vector<size_t> sizes;  // of the windows
 
  private:
   FakeDevice& device_;
@@ -136,6 +146,84 @@ TEST_F(BackendTest, LaunchesThatTheProgramWaitsForGoToTheDriverUntouched) {
   EXPECT_EQ(backend.questions, 0);
   EXPECT_EQ(kernels["step"].footprints_asked, 0);
   run_plainly(20);
+  EXPECT_EQ(program, expected);
+}
+
+class WindowsThatPay : public BackendTest {
+ protected:
+  void begin() {
+    start(Config{.policy = Policy::Config{.alone_at_first = false}});
+    backend.ready = true;
+    backend.device_costs = {.plain_launch = 2'000, .window = 20'000};
+    program.allocate_in(*runtime);
+    launch(1);
+    device.wait_idle();
+  }
+  void launch(uint32_t launches) {
+    for (; launches > 0; --launches)
+      program.launch(*runtime, kernels["step"], launched++);
+  }
+  // launch_together() makes the first of some launches, and the others while the device is busy
+  // with that.
+  void launch_together(uint32_t launches) {
+    device.pause();
+    launch(launches);
+    runtime->flush();
+    device.resume();
+    device.wait_idle();
+  }
+
+  uint32_t launched = 0;
+};
+
+TEST_F(WindowsThatPay, AreThoseThatSpareMoreThanTheyCost) {
+  begin();
+  launch_together(1 + 10);  // 20 us of gaps, which the window would take
+  EXPECT_THAT(backend.sizes, IsEmpty());
+  launch_together(1 + 11);
+  EXPECT_THAT(backend.sizes, ElementsAre(11));
+  launch_together(2);
+  EXPECT_THAT(backend.sizes, ElementsAre(11));
+  run_plainly(launched);
+  EXPECT_EQ(program, expected);
+}
+
+TEST_F(WindowsThatPay, AreByWhatTheDeviceCosts) {
+  begin();
+  backend.device_costs.window = 5'000;
+  launch_together(1 + 3);
+  EXPECT_THAT(backend.sizes, ElementsAre(3));
+}
+
+TEST_F(WindowsThatPay, AreAllWhereThePolicyIsOff) {
+  BackendTest::begin();
+  launched = 1;
+  launch_together(1 + 3);
+  EXPECT_THAT(backend.sizes, ElementsAre(1, 3));
+}
+
+// A driver's stream would have no room for ever more launches, and its call then waits.
+TEST_F(WindowsThatPay, AreAllWhereMuchIsOutstanding) {
+  begin();
+  backend.device_costs.window = 1'000'000'000;
+  launch_together(1 + 3 * 256 + 1);
+  EXPECT_THAT(backend.sizes, ElementsAre(256, 256));
+  run_plainly(launched);
+  EXPECT_EQ(program, expected);
+}
+
+// A launch that comes while others run that went plainly is held back.
+TEST_F(WindowsThatPay, ComeFromWhatIsHeldBackBehindPlainLaunches) {
+  begin();
+  device.pause();
+  launch(1 + 4);
+  runtime->flush();
+  launch(12);
+  device.resume();
+  device.wait_idle();  // the device ends what it had, and gets the others
+  synchronise();
+  EXPECT_THAT(backend.sizes, ElementsAre(12));
+  run_plainly(launched);
   EXPECT_EQ(program, expected);
 }
 
