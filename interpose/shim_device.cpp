@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "interpose/window_costs.hpp"
 #include "runtime/launch/transfer.hpp"
 
 namespace sluice::interpose {
@@ -119,7 +120,8 @@ void ShimDevice::use_megakernel(const Settings& settings,
                    .workers = settings.config.workers,
                    .wait_for_code = settings.megakernel == MegakernelUse::wait,
                    .stress = settings.config.stress,
-                   .is_library = is_library});
+                   .is_library = is_library,
+                   .measured_costs = measured_costs});
 }
 
 ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {

@@ -7,9 +7,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "gpu_day_test: $*" >&2; cat "$folder/log" >&2; exit 1; }
 
+export SLUICE_WINDOW_COSTS="$folder/costs"
 scripts/gpu-day --device cpu --quick --minutes 30 --output "$folder/right" >"$folder/log" 2>&1 || fail "it failed"
 python3 - "$folder"/right/*.json <<'END'
-import json, sys
+import glob, json, os, sys
 report = json.load(open(sys.argv[1]))
 verdicts = {(one["step"], one["check"]): one["verdict"] for one in report["results"]}
 assert "FAILED" not in verdicts.values(), report
@@ -17,6 +18,12 @@ assert verdicts["seen", "shared runtime"] == "ok", report
 assert verdicts["answers", "stencil"] == "same", report
 assert verdicts["orders", "16 workers, seed 1"] == "same", report
 assert verdicts["probes", "probes 1, 3, 4, 5"] == "skipped", report
+# Two runs may differ by more than what is measured.
+assert verdicts["costs", "windows"] in ("ok", "skipped"), report
+if verdicts["costs", "windows"] == "ok":
+    kept = open(glob.glob(os.environ["SLUICE_WINDOW_COSTS"] + "/*")[0]).read().split()
+    assert kept == ["plain_launch_ns", str(report["costs"]["plain_launch_ns"]),
+                    "window_ns", str(report["costs"]["window_ns"])], (kept, report)
 assert all(one["detail"] for one in report["results"] if one["verdict"] == "skipped"), report
 assert report["times"][0]["plain_s"] > 0, report
 END
