@@ -29,7 +29,8 @@ struct Machine {
   // until they have, a launch makes several tasks for each worker, since a heavy launch in few
   // tasks costs more than a light one in many.
   bool on_host = false;
-  uint32_t stress = 0;  // not 0, for tests: the seed of random topological orders
+  bool in_runs = false;  // whether it reads orders as runs
+  uint32_t stress = 0;   // not 0, for tests: the seed of random topological orders
 };
 
 }  // namespace sluice::schedule

@@ -1,9 +1,12 @@
 #include "schedule/order.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "schedule/task_edges.hpp"
+#include "schedule/task_runs.hpp"
 #include "schedule/tile_parts.hpp"
 
 namespace sluice::schedule {
@@ -20,19 +23,14 @@ void set_queues(Plan& plan, const WorkerTickets& workers) {
   }
 }
 
-void emit(Plan& plan, uint32_t launch, uint32_t task) {
-  const LaunchTasks& tasks = plan.launches[launch];
-  const uint32_t first = task * tasks.blocks_per_task;
-  plan.tasks.push_back({launch, first, std::min(tasks.blocks_per_task, tasks.block_count - first)});
-}
-
 // Sweeper emits the tasks of one tile. Tasks of a launch come in the order of their blocks, part by
 // part, so "the masters of this task have been emitted" is one comparison for each dependence, or
 // two where they reach into the part behind.
 class Sweeper {
  public:
-  Sweeper(Plan& plan, const TimeTile& tile, WorkerTickets& workers)
-      : plan_(plan), tile_(tile), workers_(workers), rounds_(tile.parts, 1) {
+  // `runs` (may be null) gets the tasks in the place of plan.tasks.
+  Sweeper(Plan& plan, const TimeTile& tile, WorkerTickets& workers, RunWriter* runs)
+      : plan_(plan), tile_(tile), workers_(workers), runs_(runs), rounds_(tile.parts, 1) {
     TileParts parts(plan, tile);
     sweeps_.reserve(tile.end - tile.first);
     stretches_.reserve(size_t{tile.end - tile.first} * tile.parts);
@@ -62,6 +60,7 @@ class Sweeper {
     std::vector<size_t> first(tile_.parts, 0);  // sweep that has not ended, by part
     size_t parts_left = tile_.parts;
     for (uint64_t round = 1; parts_left > 0; ++round) {
+      const size_t first_before = first[0];
       for (uint32_t part = tile_.parts; part-- > 0;) {
         if (first[part] == sweeps_.size()) continue;
         for (size_t i = first[part]; i < sweeps_.size(); ++i)
@@ -70,6 +69,9 @@ class Sweeper {
           ++first[part];
         if (first[part] == sweeps_.size()) --parts_left;
       }
+      if (runs_ != nullptr && parts_left > 0 && first[0] == first_before)
+        round += skip_rounds(first[0]);
+      taken_ = 0;
     }
   }
 
@@ -100,8 +102,71 @@ class Sweeper {
       const uint32_t worker = tile_.is_backward ? tile_.parts - 1 - part : part;
       workers_[worker].push_back(static_cast<uint32_t>(plan_.tasks.size()));
     }
-    emit(plan_, sweep.launch, tile_.is_backward ? sweep.tasks - 1 - stretch.next : stretch.next);
+    const uint32_t task = tile_.is_backward ? sweep.tasks - 1 - stretch.next : stretch.next;
+    if (runs_ != nullptr) {
+      runs_->add(sweep.launch, task);
+    } else {
+      plan_.tasks.push_back(task_of(plan_, sweep.launch, task));
+    }
     ++stretch.next;
+    ++taken_;
+  }
+
+  // skip_rounds() takes the rounds behind this one in which each sweep that has begun goes on by
+  // one task and no other begins; it is how many these are. Sweeps have one part, and those before
+  // `first` have ended.
+  uint32_t skip_rounds(size_t first) {
+    size_t end = first;
+    while (end < sweeps_.size() && stretch(end, 0).next != 0)
+      ++end;
+    if (taken_ != end - first) return 0;
+    uint32_t rounds = UINT32_MAX;
+    for (size_t i = first; i < sweeps_.size() && rounds > 0; ++i)
+      rounds = std::min(rounds, i < end ? rounds_open(i) : rounds_shut(i, first, end));
+    if (rounds == 0) return 0;
+    rounds = runs_->repeat(end - first, rounds);
+    for (size_t i = first; i < end; ++i)
+      stretch(i, 0).next += rounds;
+    return rounds;
+  }
+
+  // rounds_open() is for how many rounds a sweep may surely go on by one task, as its masters do
+  // that have not ended.
+  uint32_t rounds_open(size_t place) {
+    const Sweep& sweep = sweeps_[place];
+    const uint32_t position = stretch(place, 0).next;
+    if (sweep.tasks != rounds_[0]) return 0;  // it may go on by none or by two
+    uint32_t rounds = sweep.tasks - position;
+    if (rounds == 0) return 0;
+    for (const Gate& gate : gates_of(sweep)) {
+      const Stretch& master = stretch(gate.master, 0);
+      if (master.ended()) continue;
+      const uint32_t needed = gate.edges.before(position) + tile_.slack;
+      if (master.next + 1 < std::min(master.end, needed)) return 0;
+      rounds = std::min(rounds, gate.edges.steady(position) - position);
+    }
+    return rounds;
+  }
+
+  // rounds_shut() is for how many rounds one of its masters keeps a sweep from beginning.
+  uint32_t rounds_shut(size_t place, size_t first, size_t end) {
+    uint32_t rounds = 0;
+    for (const Gate& gate : gates_of(sweeps_[place])) {
+      uint32_t needed = gate.edges.before(0);
+      if (needed == 0) continue;
+      const Stretch& master = stretch(gate.master, 0);
+      needed = std::min(master.end, needed + tile_.slack);
+      if (gate.master >= end) {
+        rounds = UINT32_MAX;  // it has not begun itself
+      } else if (gate.master >= first && master.next + 1 < needed) {
+        rounds = std::max(rounds, needed - master.next - 1);
+      }
+    }
+    return rounds;
+  }
+
+  std::span<const Gate> gates_of(const Sweep& sweep) const {
+    return std::span(gates_).subspan(sweep.first_gate, sweep.gate_count);
   }
 
   // advance() lets a sweep go on as far as its masters allow, but no faster than the longest sweep
@@ -119,8 +184,7 @@ class Sweeper {
   }
 
   bool open(const Sweep& sweep, uint32_t position, uint32_t part) {
-    for (size_t i = sweep.first_gate; i < sweep.first_gate + sweep.gate_count; ++i) {
-      const Gate& gate = gates_[i];
+    for (const Gate& gate : gates_of(sweep)) {
       uint32_t needed = gate.edges.before(position);
       if (needed == 0) continue;
       needed = std::min(sweeps_[gate.master].tasks, needed + tile_.slack);
@@ -136,10 +200,12 @@ class Sweeper {
   Plan& plan_;
   const TimeTile& tile_;
   WorkerTickets& workers_;
+  RunWriter* const runs_;
   std::vector<uint64_t> rounds_;  // of a part's longest stretch, which nothing holds back
   std::vector<Sweep> sweeps_;
   std::vector<Stretch> stretches_;  // by sweep, and by part in it
   std::vector<Gate> gates_;
+  size_t taken_ = 0;  // in this round
 };
 
 }  // namespace
@@ -148,8 +214,18 @@ void order_by_tiles(Plan& plan) {
   plan.tasks.reserve(plan.flag_count);
   WorkerTickets workers(plan.tiles.empty() ? 1 : plan.tiles.front().parts);
   for (const TimeTile& tile : plan.tiles)
-    Sweeper(plan, tile, workers).run();
+    Sweeper(plan, tile, workers, nullptr).run();
   if (workers.size() > 1) set_queues(plan, workers);
+}
+
+void run_by_tiles(Plan& plan) {
+  WorkerTickets workers;
+  RunWriter runs(plan);
+  for (const TimeTile& tile : plan.tiles) {
+    SLUICE_ASSERT(tile.parts == 1);
+    Sweeper(plan, tile, workers, &runs).run();
+  }
+  runs.finish();
 }
 
 void order_by_worker(Plan& plan, uint32_t workers) {
@@ -161,7 +237,7 @@ void order_by_worker(Plan& plan, uint32_t workers) {
     for (uint32_t worker = 0; worker < workers; ++worker) {
       for (; task < tasks * (worker + 1) / workers; ++task) {
         tickets[worker].push_back(static_cast<uint32_t>(plan.tasks.size()));
-        emit(plan, launch, task);
+        plan.tasks.push_back(task_of(plan, launch, task));
       }
     }
   }

@@ -51,11 +51,25 @@ inline uint32_t task_count(const LaunchTasks& launch) {
   return static_cast<uint32_t>(divide_up(launch.block_count, launch.blocks_per_task));
 }
 
-// Task is a run of neighbouring blocks of one launch. Its place in Plan::tasks is its ticket.
+// Task is a run of neighbouring blocks of one launch. Its place in the order is its ticket.
 struct Task {
   uint32_t launch = 0;
   uint32_t first_block = 0;
   uint32_t block_count = 0;
+};
+
+// TaskRun is what tasks the `count` tickets from `first_ticket` on are. They go round `launches`
+// launches that follow each other: a ticket in place p of round r is task first_task + r - lag * p,
+// modulo 2^32, of launch first_launch + p. Or, where there are no launches, the tasks are listed:
+// the first is Plan::tasks[first_task].
+struct TaskRun {
+  uint32_t first_ticket = 0;
+  uint32_t count = 0;
+  uint32_t launches = 1;
+  uint32_t first_launch = 0;
+  uint32_t first_task = 0;
+  uint32_t lag = 0;
+  friend bool operator==(const TaskRun&, const TaskRun&) = default;
 };
 
 // TaskRange is a run of neighbouring tasks of one launch, `last` included.
@@ -76,12 +90,14 @@ struct TimeTile {
   friend bool operator==(const TimeTile&, const TimeTile&) = default;
 };
 
-// Plan. Invariant: tasks is a topological order, that is, every task that a task waits for stands
+// Plan. Its tasks, flag_count of them, are listed, or where there are runs, these say what they
+// are. Invariant: they are in a topological order, that is, every task that a task waits for stands
 // before it.
 struct Plan {
   std::vector<LaunchTasks> launches;
   std::vector<Dependence> dependences;
   std::vector<Task> tasks;
+  std::vector<TaskRun> runs;  // in the order of tickets; for executors that ask for them
   uint32_t flag_count = 0;
   // Worker queues say which worker should run what, so that it finds in its own cache what it left
   // there: the tickets of worker i are queue_tickets[queue_ends[i - 1]] .. [queue_ends[i] - 1], in

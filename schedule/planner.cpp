@@ -144,7 +144,11 @@ Plan Planner::plan(std::span<const Launch> launches) {
       ordered.push_back(launches[launch]);
     put_in_order(plan, order);
     plan.tiles = find_time_tiles(plan, ordered, machine);
-    order_by_tiles(plan);
+    if (machine.in_runs) {
+      run_by_tiles(plan);
+    } else {
+      order_by_tiles(plan);
+    }
     put_back(plan, order);
   }
   return plan;

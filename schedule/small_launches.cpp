@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "schedule/task_runs.hpp"
 
 namespace sluice::schedule {
 
@@ -36,14 +39,21 @@ void put_in_order(Plan& plan, std::span<const uint32_t> order) {
 }
 
 void put_back(Plan& plan, std::span<const uint32_t> order) {
+  if (std::ranges::is_sorted(order)) return;
+  std::vector<Task> tasks;
+  tasks.reserve(plan.flag_count);
+  for_each_task(plan, [&](const Task& task) {
+    tasks.push_back({order[task.launch], task.first_block, task.block_count});
+  });
   std::vector<LaunchTasks> launches(order.size());
   for (uint32_t i = 0; i < order.size(); ++i)
     launches[order[i]] = plan.launches[i];
   plan.launches = std::move(launches);
   for (Dependence& dependence : plan.dependences)
     dependence.master = order[dependence.master];
-  for (Task& task : plan.tasks)
-    task.launch = order[task.launch];
+  plan.tasks = std::move(tasks);
+  // Runs are of launches that follow each other, and these may be others now.
+  if (!plan.runs.empty()) find_runs(plan);
 }
 
 }  // namespace sluice::schedule

@@ -63,6 +63,14 @@ void TaskEdges::find_reach() {
     reach_.prefix[task] = prefix;
     reach_.lag = std::max(reach_.lag, prefix / all - static_cast<double>(task) / tasks);
   }
+  reach_.steady.resize(tasks);
+  for (uint32_t task = tasks; task-- > 0;) {
+    const auto ahead = [&](uint32_t of) { return int64_t{reach_.prefix[of]} - of; };
+    uint32_t next = task + 1;
+    while (next < tasks && ahead(next) <= ahead(task))
+      next = reach_.steady[next];
+    reach_.steady[task] = next;
+  }
   uint32_t suffix = reach_.master_tasks;
   for (uint32_t task = tasks; task-- > 0;) {
     if (!masters(task).empty()) suffix = std::min(suffix, masters(task).front().first);
@@ -72,7 +80,7 @@ void TaskEdges::find_reach() {
 }
 
 size_t TaskEdges::bytes() const {
-  return sizeof(TaskEdges) + slave_tasks() * (2 * sizeof(uint32_t) + sizeof(size_t)) +
+  return sizeof(TaskEdges) + slave_tasks() * (3 * sizeof(uint32_t) + sizeof(size_t)) +
          ranges_.size() * sizeof(TaskRange);
 }
 

@@ -46,6 +46,8 @@ class TaskEdges {
     std::vector<uint32_t> prefix;
     // suffix[i]: the masters of slave tasks i and up are none of the first suffix[i] master tasks.
     std::vector<uint32_t> suffix;
+    // steady[i]: up to this task, after i, the prefix grows by no more than one a task since i.
+    std::vector<uint32_t> steady;
     // lag: by which part of the master's sweep the slave's must stay behind it, between 0 and 1.
     // For a stencil it is a few rows of the grid, for a reduction everything. backward_lag: where
     // both sweep from the last block to the first.
@@ -76,6 +78,8 @@ class SweptEdges {
     return is_backward_ ? reach_->master_tasks - reach_->suffix[mirrored(position)]
                         : reach_->prefix[position];
   }
+  // steady() is up to which position before() grows by no more than one each, sweeping forward.
+  uint32_t steady(uint32_t position) const { return reach_->steady[position]; }
   // from() is how many positions of the master hold no master of `position` and those behind it.
   uint32_t from(uint32_t position) const {
     return is_backward_ ? reach_->master_tasks - reach_->prefix[mirrored(position)]

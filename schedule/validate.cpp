@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/task_runs.hpp"
+
 namespace sluice::schedule {
 namespace {
 
@@ -38,8 +40,8 @@ Status check_launch(const Plan& plan, size_t index, std::vector<bool>& flag_used
   return {};
 }
 
-Status check_task(const Plan& plan, uint32_t ticket, std::vector<uint32_t>& ticket_of_flag) {
-  const Task& task = plan.tasks[ticket];
+Status check_task(const Plan& plan, const Task& task, uint32_t ticket,
+                  std::vector<uint32_t>& ticket_of_flag) {
   const std::string where = fmt::format("task {}", ticket);
   if (task.launch >= plan.launches.size()) return invalid_input("it names no launch", where);
   const LaunchTasks& launch = plan.launches[task.launch];
@@ -68,6 +70,25 @@ Status check_task(const Plan& plan, uint32_t ticket, std::vector<uint32_t>& tick
   }
   if (!in_order) return invalid_input("it waits for a task that does not stand before it", where);
   ticket_of_flag[flag] = ticket;
+  return {};
+}
+
+Status check_runs(const Plan& plan) {
+  uint32_t ticket = 0, listed = 0;
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const TaskRun& run = plan.runs[i];
+    const std::string where = fmt::format("run {}", i);
+    if (run.first_ticket != ticket || run.count == 0)
+      return invalid_input("it does not begin where the one before ends", where);
+    if (uint64_t{run.first_launch} + run.launches > plan.launches.size())
+      return invalid_input("it names no launch", where);
+    if (run.launches == 0 && (run.first_task != listed || run.count > plan.tasks.size() - listed))
+      return invalid_input("its tasks are not listed", where);
+    ticket += run.count;
+    listed += run.launches == 0 ? run.count : 0;
+  }
+  if (!plan.runs.empty() && listed != plan.tasks.size())
+    return invalid_input("more tasks are listed than belong to runs", "runs");
   return {};
 }
 
@@ -102,15 +123,21 @@ Status validate(const Plan& plan) {
     if (Status status = check_launch(plan, i, flag_used); !status) return status;
     tasks += task_count(plan.launches[i]);
   }
-  if (tasks != plan.tasks.size()) {
+  if (Status status = check_runs(plan); !status) return status;
+  uint64_t planned = plan.tasks.size();
+  if (!plan.runs.empty())
+    planned = uint64_t{plan.runs.back().first_ticket} + plan.runs.back().count;
+  if (tasks != planned) {
     return invalid_input(
-        fmt::format("the plan has {} tasks where its launches make {}", plan.tasks.size(), tasks));
+        fmt::format("the plan has {} tasks where its launches make {}", planned, tasks));
   }
   std::vector<uint32_t> ticket_of_flag(plan.flag_count, no_ticket);
-  for (uint32_t ticket = 0; ticket < plan.tasks.size(); ++ticket) {
-    if (Status status = check_task(plan, ticket, ticket_of_flag); !status) return status;
-  }
-  return check_queues(plan);
+  uint32_t ticket = 0;
+  Status status;
+  for_each_task(plan, [&](const Task& task) {
+    if (status) status = check_task(plan, task, ticket++, ticket_of_flag);
+  });
+  return status ? check_queues(plan) : status;
 }
 
 }  // namespace sluice::schedule

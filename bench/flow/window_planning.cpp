@@ -22,7 +22,8 @@ class Chain {
       : grid_{side, side, 1},
         edges_(testing::cross_table(grid_)),
         planner_({.task_threads = schedule::device_task_threads,
-                  .least_nanoseconds = schedule::device_task_nanoseconds}) {
+                  .least_nanoseconds = schedule::device_task_nanoseconds,
+                  .in_runs = true}) {
     planner_.fit(workers, second_level);
     code_.parameter_bytes = 24;
     for (uint32_t i = 0; i < launches; ++i)
@@ -55,10 +56,12 @@ class Chain {
 
 void plan(benchmark::State& state) {
   Chain chain(static_cast<uint32_t>(state.range(0)), static_cast<uint32_t>(state.range(1)));
-  size_t tasks = 0;
+  schedule::Plan made;
   for (auto _ : state)
-    tasks = chain.plan().tasks.size();
-  state.counters["tasks"] = static_cast<double>(tasks);
+    made = chain.plan();
+  state.counters["tasks"] = made.flag_count;
+  state.counters["listed"] = static_cast<double>(made.tasks.size());
+  state.counters["runs"] = static_cast<double>(made.runs.size());
 }
 
 void tables(benchmark::State& state) {

@@ -3,9 +3,10 @@
 namespace sluice::runtime {
 namespace {
 
-// Nanoseconds of the program's thread for each launch and each task of a window: plan and tables.
-constexpr uint64_t planning_of_a_launch = 200;
-constexpr uint64_t planning_of_a_task = 15;
+// Nanoseconds of the program's thread for each launch and each task of a window: plan and tables. A
+// task counts as one of an order that has to be listed; others cost next to nothing.
+constexpr uint64_t planning_of_a_launch = 1'200;
+constexpr uint64_t planning_of_a_task = 20;
 
 }  // namespace
 

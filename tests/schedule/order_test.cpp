@@ -8,6 +8,7 @@
 
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/window_builder.hpp"
+#include "schedule/task_runs.hpp"
 #include "schedule/time_tiles.hpp"
 #include "schedule/validate.hpp"
 
@@ -45,7 +46,26 @@ class Program {
     order_by_tiles(builder.plan);
     const Status valid = validate(builder.plan);
     EXPECT_TRUE(valid) << valid.error().line();
+    if (machine.workers == 1 || !machine.on_host) expect_same_runs();
     return builder.plan.tiles;
+  }
+
+  // expect_same_runs() compares the list with the runs of the same order.
+  void expect_same_runs() const {
+    Plan runs = builder.plan;
+    runs.tasks.clear();
+    run_by_tiles(runs);
+    const Status valid = validate(runs);
+    EXPECT_TRUE(valid) << valid.error().line();
+    size_t ticket = 0;
+    for_each_task(runs, [&](const Task& task) {
+      ASSERT_LT(ticket, builder.plan.tasks.size());
+      const Task& listed = builder.plan.tasks[ticket++];
+      EXPECT_EQ(task.launch, listed.launch);
+      EXPECT_EQ(task.first_block, listed.first_block);
+      EXPECT_EQ(task.block_count, listed.block_count);
+    });
+    EXPECT_EQ(ticket, builder.plan.tasks.size());
   }
 
   // farthest() is the largest number of tasks that run between a task of block `block` and the
