@@ -187,8 +187,8 @@ CUresult DeviceExecutor::launch(Running& running) {
   WindowLane::Loaded loaded;
   const CUresult result = running.lane->load(window, options, running.stream, loaded);
   if (result != CUDA_SUCCESS) return result;
-  const auto tasks = static_cast<uint32_t>(std::min<size_t>(window.plan.tasks.size(), UINT32_MAX));
-  const uint32_t workers = std::min(resident_workers(code, loaded.pool_bytes), tasks);
+  const uint32_t workers =
+      std::min(resident_workers(code, loaded.pool_bytes), window.plan.flag_count);
   set_workers(loaded.window, workers);
   void* parameters[] = {&loaded.window};
   const CUresult launched = driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,

@@ -16,9 +16,9 @@ namespace {
 
 // A task as a worker remembers it until it runs it.
 struct __align__(16) NextTask {
+  uint32_t task;    // its number in the slot
   uint32_t ticket;  // no_ticket: it has not asked for one
   uint32_t slot;    // as SluiceTask has it; no_slot: there is no task, or none is known
-  uint32_t task;    // its number in the slot
   uint32_t change;  // slot ^ the one that is staged: where it is not 0, there is something to do
 };
 constexpr uint32_t no_slot = SLUICE_NONE;
@@ -61,18 +61,81 @@ __device__ uint32_t take_ticket(const SluiceWindow& window) {
   return atomicAdd(&reinterpret_cast<SluiceTickets*>(window.tables)->next, 1U);
 }
 
-// The words of a task, or of what stands behind the last one. The load is written out because nvcc
-// 13.0 comes to no end with the loop of the kernel where it sees through it.
-__device__ SluiceTask load_task(const SluiceWindow& window, uint32_t ticket) {
+__device__ NextTask next_task(uint32_t ticket, const SluiceTask& task, uint32_t staged_slot) {
+  return {task.task, ticket, task.slot, task.slot ^ staged_slot};
+}
+
+// KnownTasks is what a worker knows without a look at the tables: tickets up to `last` are tasks of
+// one slot.
+struct __align__(16) KnownTasks {
+  uint32_t before;  // task 0's ticket
+  uint32_t last;
+  uint32_t slot;
+  uint32_t run;  // the one that it has come to
+};
+
+// One in 64 tasks is measured: a worker's next one is 32 to 95 of its tasks away.
+__device__ uint32_t hashed(uint32_t value) {
+  constexpr uint32_t golden = 2654435769U;
+  return (value * golden) >> 26;
+}
+
+__device__ uint32_t measured_after(uint32_t ticket) {
+  return ticket + gridDim.x * (32 + hashed(ticket));
+}
+
+// The loads are written out because nvcc 13.0 comes to no end with the loop of the kernel where it
+// sees through them.
+__device__ uint4 load_words(uint64_t address) {
+  uint4 words;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "l"(address));
+  return words;
+}
+
+__device__ SluiceTask load_task(const SluiceWindow& window, uint32_t place) {
   SluiceTask task;
   asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
                : "=r"(task.slot), "=r"(task.task)
-               : "l"(window.tasks + sizeof task * min(ticket, window.task_count)));
+               : "l"(window.tasks + sizeof task * uint64_t{place}));
   return task;
 }
 
-__device__ NextTask next_task(uint32_t ticket, const SluiceTask& task, uint32_t staged_slot) {
-  return {ticket, task.slot, task.task, task.slot ^ staged_slot};
+// Looks a ticket's task up in the tables, and keeps what is known by that of the tickets behind it.
+__device__ SluiceTask look_up(const SluiceWindow& window, uint32_t ticket, KnownTasks& known) {
+  if (ticket == no_ticket) return {no_slot, 0};
+  uint64_t address = window.runs + uint64_t{known.run} * sizeof(SluiceRun);
+  uint4 words = load_words(address);
+  // A worker's tickets only grow.
+#pragma unroll 1
+  while (ticket > words.x) {
+    ++known.run;
+    address += sizeof(SluiceRun);
+    words = load_words(address);
+  }
+  const uint4 more = load_words(address + sizeof words);
+  const SluiceRun run{words.x, words.y, words.z, words.w, more.x, more.y, more.z, more.w};
+  if (run.slots == 0) {
+    if (run.first_slot == no_slot) return {no_slot, 0};
+    return load_task(window, run.first_task + (ticket - run.first_ticket));
+  }
+  // Counted from one the quotient is right, up to 2^32 / slots, also where the last place of a
+  // round is divided and where there is one slot.
+  const uint32_t from_first = ticket - run.first_ticket;
+  const uint32_t round = __umulhi(from_first + 1, run.reciprocal);
+  const uint32_t place = from_first - round * run.slots;
+  SluiceTask task{run.first_slot + place, run.first_task + round - place * run.lag};
+  uint32_t& sample = control(SLUICE_CONTROL_SAMPLE);
+  const bool is_measured = ticket >= sample;
+  if (is_measured) sample = measured_after(ticket);
+  if (run.slots == 1) {
+    known.slot = task.slot;
+    known.before = ticket - task.task;
+    known.last = min(run.last_ticket, sample - 1);  // the next one that is measured comes here too
+  }
+  if (is_measured) task.slot |= SLUICE_MEASURED;
+  return task;
 }
 
 __device__ void copy_words(void* to, const uint64_t* from, uint32_t count, uint32_t thread,
@@ -200,12 +263,16 @@ __device__ void release(const Signals& signals, uint64_t epoch) {
 extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindow window) {
   const bool leads = threadIdx.x == 0;
   auto& next = control<NextTask>(SLUICE_CONTROL_NEXT);
+  auto& known = control<KnownTasks>(SLUICE_CONTROL_KNOWN);
   const auto& slot = control<const SluiceSlot>(SLUICE_SLOT);
   Signals signals;
   if (leads) {
     control(SLUICE_CONTROL_HAS_BARRIER) = 0;
     control<uint64_t>(SLUICE_CONTROL_BEGAN) = 0;
-    next = {no_ticket, no_slot, 0, 1};  // No slot has the number no_slot ^ 1.
+    control(SLUICE_CONTROL_SAMPLE) =
+        gridDim.x * hashed(blockIdx.x + static_cast<uint32_t>(window.epoch));
+    known = {0, 0, 0, 0};
+    next = {0, no_ticket, no_slot, 1};  // No slot has the number no_slot ^ 1.
   }
   for (;;) {
     meet_worker();
@@ -226,7 +293,7 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
         meet_worker();
         if (leads) {
           const uint32_t ticket = take_ticket(window);
-          next = next_task(ticket, load_task(window, ticket), task.slot ^ task.change);
+          next = next_task(ticket, look_up(window, ticket, known), task.slot ^ task.change);
         }
         meet_worker();
         task = next;
@@ -238,13 +305,12 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
       task.slot &= ~SLUICE_MEASURED;
       if (task.slot != staged_slot) stage(window, task.slot);
     }
-    NextTask then;
+    uint32_t ticket_ahead = no_ticket;
     if (threadIdx.x < lanes) {
       const Run run = run_of(slot, task.task);
       const uint32_t more = run.last_block - run.first_block;
       // What the lane that leads does alone stands under one condition: the assembler sees then
       // that one lane asks, and does not count those that do.
-      uint32_t ticket_ahead = no_ticket;
       if (leads) {
         control(SLUICE_CONTROL_TASK) = task.task;
         control<BlockRun>(SLUICE_CONTROL_RUN) = {static_cast<uint32_t>(run.first_x), run.y, run.z,
@@ -252,24 +318,26 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
         if (task.ticket < window.tickets_ahead) ticket_ahead = take_ticket(window);
       }
       const Waiter waiter(window, &control<BlockRun>(SLUICE_CONTROL_RUN).more, task.ticket);
-      SluiceTask task_ahead;
       if (run.first_x + more < slot.simple_width) {
         waiter.await_simple(slot, &control<const SluiceWait>(SLUICE_WAITS), run,
                             static_cast<int32_t>(run.first_x + more));
-        task_ahead = load_task(window, ticket_ahead);
         fence_gpu();
       } else {
         await(window, waiter, slot, run);
-        task_ahead = load_task(window, ticket_ahead);
         if (slot.wait_count != 0) fence_gpu();
       }
-      then = next_task(ticket_ahead, task_ahead, task.slot);
     }
     meet_worker();
     const BlockRun run = control<BlockRun>(SLUICE_CONTROL_RUN);
     if (run.more == SLUICE_NONE) return;
     // All have read what stood there before.
-    if (leads) next = then;
+    if (leads) {
+      if (ticket_ahead <= known.last) {
+        next = next_task(ticket_ahead, {known.slot, ticket_ahead - known.before}, task.slot);
+      } else {
+        next = next_task(ticket_ahead, look_up(window, ticket_ahead, known), task.slot);
+      }
+    }
     if (measured != 0) control<uint64_t>(SLUICE_CONTROL_BEGAN) = now();
     run_blocks(slot, run);
     if (leads) {

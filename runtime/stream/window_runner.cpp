@@ -17,6 +17,7 @@ schedule::Machine machine_of(const megakernel::WindowBackend* backend, uint32_t 
   if (backend != nullptr) {
     return {.task_threads = schedule::device_task_threads,
             .least_nanoseconds = schedule::device_task_nanoseconds,
+            .in_runs = true,
             .stress = stress};
   }
   const schedule::CacheSizes caches = schedule::read_cache_sizes();

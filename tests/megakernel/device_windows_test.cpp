@@ -1,6 +1,7 @@
 // The scheduler kernel with rewritten bodies, as the PTX that a GPU gets, on the CPU device: random
 // task graphs in random topological orders with random delays. Every block runs once, after all its
 // masters.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,8 @@
 #include "megakernel/cuda/tables/window_tables.h"
 #include "megakernel/random_windows.hpp"
 #include "ptx/parser.hpp"
+#include "schedule/order.hpp"
+#include "schedule/task_runs.hpp"
 #include "schedule/validate.hpp"
 
 namespace sluice::megakernel {
@@ -111,10 +114,15 @@ class CheckedWindow {
  public:
   CheckedWindow(Random& random, const std::vector<TaskBody>& bodies) {
     const uint32_t launches = pick(random, 1, 6);
-    for (uint32_t slot = 0; slot < launches; ++slot)
-      add_launch(random);
-    builder_.add_tasks_in_launch_order();
-    if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder_.plan);
+    if (pick(random, 0, 3) == 0) {
+      add_chain(random, launches);
+    } else {
+      for (uint32_t slot = 0; slot < launches; ++slot)
+        add_launch(random);
+      builder_.add_tasks_in_launch_order();
+      if (pick(random, 0, 3) != 0) shuffle_tasks(random, builder_.plan);
+      if (pick(random, 0, 1) != 0) schedule::find_runs(builder_.plan);
+    }
     list_masters();
     codes_.reserve(kinds_.size());
     for (uint32_t slot = 0; slot < launches; ++slot)
@@ -122,6 +130,11 @@ class CheckedWindow {
   }
 
   const Window& window() const { return builder_.window; }
+  // Whether there are tickets that go round several slots.
+  bool goes_round() const {
+    return std::ranges::any_of(builder_.plan.runs,
+                               [](const schedule::TaskRun& run) { return run.launches > 1; });
+  }
   size_t list_bytes() const { return 4 * lists_.size(); }
   uint32_t blocks() const { return blocks_; }
 
@@ -168,6 +181,19 @@ class CheckedWindow {
     CheckDraining draining;
   };
 
+  // Launches of which each waits for neighbours in the one before, swept together.
+  void add_chain(Random& random, uint32_t launches) {
+    const Dim3 grid{pick(random, 1, 7), pick(random, 1, 12), 1};
+    const uint32_t blocks_per_task = pick(random, 1, 3);
+    for (uint32_t slot = 0; slot < launches; ++slot) {
+      builder_.add_launch(grid, blocks_per_task, {});
+      if (slot > 0) builder_.depend(slot - 1, testing::cross_table(grid));
+      add_checks(random, grid);
+    }
+    builder_.plan.tiles = {{.first = 0, .end = launches, .slack = pick(random, 0, 4)}};
+    schedule::run_by_tiles(builder_.plan);
+  }
+
   void add_launch(Random& random) {
     const auto slot = static_cast<uint32_t>(grids_.size());
     const Dim3 grid{pick(random, 1, 7), pick(random, 1, 6), pick(random, 1, 2)};
@@ -180,6 +206,10 @@ class CheckedWindow {
         builder_.depend(master, rows_table(grids_[master], grid));
       }
     }
+    add_checks(random, grid);
+  }
+
+  void add_checks(Random& random, const Dim3& grid) {
     grids_.push_back(grid);
     first_run_.push_back(blocks_);
     blocks_ += static_cast<uint32_t>(grid.count());
@@ -259,8 +289,10 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
   // Flags and counters begin as zeros, and are never cleared.
   const CUdeviceptr flag_array = flags.reserve(8 * 1024);
   const CUdeviceptr counter_array = counters.reserve(8 * 1024);
+  uint32_t round = 0;
   for (uint32_t number = 0; number < windows * times(); ++number) {
     CheckedWindow checked(random, bodies);
+    round += checked.goes_round() ? 1 : 0;
     const CUdeviceptr check_array =
         checks.reserve(4 * (checked.blocks() + 1) + checked.list_bytes());
     checked.bind(check_array);
@@ -280,6 +312,7 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
     checked.expect_right(check_array, number);
     if (::testing::Test::HasFatalFailure()) return;
   }
+  EXPECT_GT(round, windows * times() / 20);
 }
 
 TEST_F(DeviceWindows, OneWorker) {

@@ -50,7 +50,7 @@ class TableWriter {
   DeviceTables write(uint32_t stress) {
     SluiceWindow& head = tables_.window;
     head.epoch = ++signals_.epoch;
-    head.task_count = static_cast<uint32_t>(plan_.tasks.size());
+    head.task_count = plan_.flag_count;
     head.stress = stress;
     reserve(sizeof(SluiceTickets));
     for (size_t i = 0; i < slots_.size(); ++i)
@@ -62,7 +62,7 @@ class TableWriter {
     head.slots = append(std::span(std::as_const(slots_)));
     for (size_t i = 0; i < slots_.size(); ++i)
       note_signals(head.slots + i * sizeof(SluiceSlot), slots_[i]);
-    write_tasks();
+    write_order();
     tables_.flag_count = plan_.flag_count;
     tables_.counter_count = counters_;
     return std::move(tables_);
@@ -209,8 +209,15 @@ class TableWriter {
     tables_.counter_places.push_back(place + offsetof(SluiceSlot, signals.counter));
   }
 
-  void write_tasks() {
-    tables_.window.tasks = reserve((plan_.tasks.size() + 1) * sizeof(SluiceTask));
+  // Who lists all tasks has one run.
+  void write_order() {
+    std::vector<SluiceRun> runs;
+    for (const schedule::TaskRun& run : plan_.runs)
+      runs.push_back(device_run(run));
+    if (plan_.runs.empty()) runs.push_back(device_run({.count = plan_.flag_count, .launches = 0}));
+    runs.push_back({.last_ticket = UINT32_MAX, .first_slot = SLUICE_NONE});
+    tables_.window.runs = append(std::span(std::as_const(runs)));
+    tables_.window.tasks = reserve(plan_.tasks.size() * sizeof(SluiceTask));
     auto* to = tables_.bytes.data() + tables_.window.tasks;
     for (const schedule::Task& task : plan_.tasks) {
       SluiceTask written{task.launch, task.first_block / blocks_per_task(task.launch)};
@@ -218,8 +225,16 @@ class TableWriter {
       std::memcpy(to, &written, sizeof written);
       to += sizeof written;
     }
-    const SluiceTask behind{SLUICE_NONE, 0};
-    std::memcpy(to, &behind, sizeof behind);
+  }
+
+  static SluiceRun device_run(const schedule::TaskRun& run) {
+    return {.last_ticket = run.first_ticket + run.count - 1,
+            .first_ticket = run.first_ticket,
+            .slots = run.launches,
+            .reciprocal = run.launches == 0 ? 0 : UINT32_MAX / run.launches,
+            .first_slot = run.first_launch,
+            .first_task = run.first_task,
+            .lag = run.lag};
   }
 
   uint64_t flag_offset(size_t slot) const { return 8 * uint64_t{plan_.launches[slot].first_flag}; }
@@ -267,6 +282,7 @@ void DeviceTables::place(uint64_t tables, uint64_t flags, uint64_t counters) {
   add(flag_places, flags);
   add(counter_places, counters);
   window.tables = tables;
+  window.runs += tables;
   window.tasks += tables;
   window.flags = flags;
   window.counters = counters;

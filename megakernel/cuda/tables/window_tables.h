@@ -18,12 +18,27 @@ typedef struct SLUICE_TOGETHER SluiceReciprocal {
   uint32_t zero; /* the upper half of the addend */
 } SluiceReciprocal;
 
-/* SluiceTask is a run of neighbouring blocks of one slot; its place in the list is its ticket. */
+/* SluiceTask is a run of neighbouring blocks of one slot. */
 typedef struct SluiceTask {
   uint32_t slot; /* with SLUICE_MEASURED where the worker notes how long it takes */
   uint32_t task; /* its blocks begin at task * blocks_per_task */
 } SluiceTask;
 #define SLUICE_MEASURED 0x80000000u
+
+/* SluiceRun says which tasks the tickets up to `last_ticket` are that no run before has. They go
+ * round `slots` slots that follow each other: a ticket in place p of round r is task
+ * first_task + r - lag * p of slot first_slot + p. Or they are listed. */
+typedef struct SLUICE_TOGETHER SluiceRun {
+  uint32_t last_ticket;
+  uint32_t first_ticket;
+  uint32_t slots;      /* 0: they are listed, the first at place first_task */
+  uint32_t reciprocal; /* (2^32 - 1) / slots: the round is the upper half of that times the ticket,
+                          counted from one, for as many tickets as 2^32 / slots */
+  uint32_t first_slot; /* SLUICE_NONE: there are no more tasks */
+  uint32_t first_task;
+  uint32_t lag;
+  uint32_t zero;
+} SluiceRun;
 
 /* SluiceTime is what a slot's measured tasks took, without their waits. */
 typedef struct SluiceTime {
@@ -92,7 +107,8 @@ typedef struct SluiceWindow {
   uint64_t flags;
   uint64_t counters;
   uint64_t slots;  /* offset of SluiceSlot[] */
-  uint64_t tasks;  /* offset of SluiceTask[], and of one behind the last, of slot SLUICE_NONE */
+  uint64_t runs;   /* address of SluiceRun[]; the last one has all tickets behind the tasks' */
+  uint64_t tasks;  /* address of SluiceTask[], those that are listed */
   uint64_t times;  /* offset of SluiceTime[], a slot each, zeros */
   uint64_t report; /* address */
   uint64_t counter_bytes;

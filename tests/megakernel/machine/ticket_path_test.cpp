@@ -96,17 +96,22 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
     return testing::load_chain(path);
   }
 
-  // within_slot() is that of a task whose slot is staged. Nothing is read of the tables but the
-  // next task's words, once the signals are there.
+  static bool keeps_next(const Instruction& here) {
+    return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
+  }
+
+  // within_slot() is that of a task whose slot is staged, and the next one's too. Nothing is read
+  // of the tables.
   Path within_slot() const {
-    const auto keeps_next = [](const Instruction& here) {
-      return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
+    const auto finds_task = [](const Instruction& here) {
+      return here.is("LDS.128") && here.operands.find(fmt::format(
+                                       "+{:#x}]", int{SLUICE_CONTROL_KNOWN})) != std::string::npos;
     };
     return path({{is_ticket, is_table_load},
                  {is_signal_load, is_table_load},
-                 {is_table_load, is_barrier},
-                 {is_fence, is_barrier},
-                 {is_barrier, nullptr},
+                 {is_fence, is_table_load},
+                 {is_barrier, is_table_load},
+                 {finds_task, is_table_load},
                  {keeps_next, is_barrier},
                  {is_in_body, is_barrier}});
   }
@@ -141,13 +146,13 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
           std::find_if(all.begin(), all.end(), [&](const auto* one) { return is(*one); }) -
           all.begin());
     };
-    const size_t ticket = before(found, is_ticket) + 1, fetch = before(found, is_table_load);
-    const size_t barrier = before(found, is_barrier);
+    const size_t ticket = before(found, is_ticket) + 1, barrier = before(found, is_barrier);
+    const size_t fetched = before(found, keeps_next) + 1;
     return {{"ticket", ticket},
             {"stage", before(first, is_ticket) + 1 - ticket},
-            {"await", fetch - ticket},
-            {"fetch", barrier - fetch},
-            {"run", found.size() - 1 - barrier},
+            {"await", barrier - ticket},
+            {"fetch", fetched - barrier},
+            {"run", found.size() - 1 - fetched},
             {"release", release().size() - 1}};
   }
 

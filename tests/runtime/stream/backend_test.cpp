@@ -8,6 +8,7 @@
 #include "base/scratch_folder.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "runtime/runtime_fixture.hpp"
+#include "schedule/task_runs.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -39,10 +40,10 @@ class FakeBackend final : public megakernel::WindowBackend {
     if (submit_error != 0) return submit_error;
     sizes.push_back(window->code.size());
     return device_.enqueue(stream, [this, window, done = std::move(done)] {
-      for (const schedule::Task& task : window->plan.tasks) {
+      schedule::for_each_task(window->plan, [&](const schedule::Task& task) {
         const megakernel::LaunchCode& code = window->code[task.launch];
         kernels_.at(code.device)->run(code.launch, task.first_block, task.block_count, nullptr);
-      }
+      });
       done(device_error);
     });
   }
