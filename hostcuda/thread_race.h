@@ -24,7 +24,7 @@ typedef struct SluiceThreadAccess {
 typedef struct SluiceThreadRace {
   const char* kernel;
   uint32_t grid[3], block_size[3];
-  uint32_t block[3]; /* the first in which it was seen */
+  uint32_t block[3]; /* the lowest in which it was seen */
   /* Not 0: only lanes of a warp that are in step would be in order. */
   uint32_t is_between_lanes;
   SluiceThreadAccess accesses[2]; /* in the order in which they ran here */

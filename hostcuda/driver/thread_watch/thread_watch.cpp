@@ -179,11 +179,14 @@ void WatchedLaunch::add(const Conflict& conflict, uint32_t block, uint64_t share
   if (!is_new) place->second.join(race);
 }
 
-// Threads of two warps say more than lanes of one.
+// Threads of two warps say more than lanes of one; of what says as much the lowest block is told,
+// so that every run tells the same.
 void WatchedLaunch::Race::join(const Race& other) {
   const uint64_t begin = std::min(first.begin, other.first.begin);
   const uint64_t end = std::max(first.end, other.first.end);
-  if (is_between_lanes && !other.is_between_lanes) *this = other;
+  const bool says_more =
+      is_between_lanes == other.is_between_lanes ? other.block < block : is_between_lanes;
+  if (says_more) *this = other;
   first.begin = begin;
   first.end = end;
 }

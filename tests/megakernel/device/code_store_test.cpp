@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ptx/parser.hpp"
@@ -53,8 +54,10 @@ TEST_F(CodeStoreTest, GivesARecurringClassOfWidthAModuleOfItsOwn) {
   const auto own = store.code_for({narrow, narrower});
   EXPECT_NE(own, all);
   EXPECT_EQ(own->threads, 64U);
-  // The CPU device's registers.
-  EXPECT_EQ(own->figures, "64 threads a worker, 32 registers and 0 bytes of stack a thread");
+  // How many registers the CPU device says is its own affair.
+  EXPECT_THAT(own->figures, testing::MatchesRegex(
+                                "64 threads a worker, [1-9][0-9]* registers and 0 bytes of stack "
+                                "a thread"));
   EXPECT_EQ(own->renumbered.at(narrow), 0U);
   EXPECT_EQ(own->renumbered.at(narrower), 1U);
   EXPECT_EQ(store.code_for({narrow, narrower}), own);
