@@ -6,6 +6,7 @@
 #include "megakernel/cuda/body.hpp"
 #include "megakernel/statements_body.hpp"
 #include "ptx/parser.hpp"
+#include "ptx/visit.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -102,6 +103,21 @@ TEST(TaskBody, DrainsWhereACallTellsThreadsToEnd) {
   const Result<TaskBody> body = rewrite_body(*module, "k", whole_warps, "b_");
   ASSERT_TRUE(body) << body.error().line();
   EXPECT_TRUE(body->drops_out);
+}
+
+// ptxas divides by a constant as by a register.
+TEST(TaskBody, FindsAThreadsPlaceWithoutDivisions) {
+  for (const Dim3& block : {Dim3{8, 4, 2}, Dim3{6, 3, 5}}) {
+    const auto body =
+        rewrite("mov.u32 %r3, %tid.x;\nmov.u32 %r4, %tid.y;\nmov.u32 %r5, %tid.z;", block);
+    ASSERT_TRUE(body) << body.error().line();
+    for (const ptx::ModuleItem& item : body->items) {
+      ptx::for_each_instruction(std::get<ptx::Function>(item).body, [](const auto& here) {
+        EXPECT_NE(here.opcode, ptx::Opcode::div);
+        EXPECT_NE(here.opcode, ptx::Opcode::rem);
+      });
+    }
+  }
 }
 
 TEST(TaskBody, SaysWhichBlocksNeedNoBarrierBetweenThem) {

@@ -136,10 +136,8 @@ std::string OperandRewriter::position(std::string_view what, const std::string& 
   // The threads of a worker are numbered linearly, x fastest, as those of a block.
   append(out, fmt::format("mov.u32 {}, %tid.x;", name));
   const uint64_t below = axis == 0 ? 1 : axis == 1 ? extents[0] : uint64_t{extents[0]} * extents[1];
-  if (below > 1) append(out, fmt::format("div.u32 {0}, {0}, {1};", name, below));
-  if (below * extents[axis] < context_.block.count()) {
-    append(out, fmt::format("rem.u32 {0}, {0}, {1};", name, extents[axis]));
-  }
+  if (below > 1) append(out, divide(name, below));
+  if (below * extents[axis] < context_.block.count()) append(out, remainder(name, extents[axis]));
   return name;
 }
 
