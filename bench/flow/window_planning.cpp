@@ -37,7 +37,7 @@ class Chain {
   }
 
   schedule::Plan plan() { return planner_.plan(asked_); }
-  DeviceTables tables() { return make_device_tables(window_, signals_); }
+  DeviceTables tables() { return make_device_tables(window_, signals_, {}); }
   Window& window() { return window_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,6 +60,118 @@ Status check_flow(const FlowFacts& flow, const Dim3& block) {
   return {};
 }
 
+// read_by() is the names that the functions read.
+std::set<std::string> read_by(const Reached& reached) {
+  std::set<std::string> names;
+  for (const ptx::Function* function : reached.definitions) {
+    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
+      if (here.guard) names.insert(here.guard->predicate);
+      for (size_t i = here.has_result() ? 1 : 0; i < here.operands.size(); ++i)
+        ptx::for_each_name(here.operands[i], [&](const std::string& name) { names.insert(name); });
+    });
+  }
+  return names;
+}
+
+// may_wait() is whether a thread may wait for what another block does: a look-back scan reads its
+// neighbour's word until it is there, and a lock is taken by an atomic operation that says whether.
+bool may_wait(const Reached& reached) {
+  const std::set<std::string> read = read_by(reached);
+  bool waits = false;
+  for (const ptx::Function* function : reached.definitions) {
+    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
+      if (here.has_modifier("shared") || here.has_modifier("shared::cta")) return;
+      waits |= here.opcode == ptx::Opcode::ld &&
+               (here.has_modifier("volatile") || here.has_modifier("relaxed") ||
+                here.has_modifier("acquire") || here.has_modifier("mmio"));
+      if (here.opcode != ptx::Opcode::atom || here.operands.empty()) return;
+      ptx::for_each_name(here.operands.front(),
+                         [&](const std::string& name) { waits |= read.contains(name); });
+    });
+  }
+  return waits;
+}
+
+// barriers_of() is how many of the block's barriers the functions use, as far as their numbers are
+// literals: others are refused.
+uint32_t barriers_of(const Reached& reached) {
+  uint64_t count = 0;
+  for (const ptx::Function* function : reached.definitions) {
+    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
+      const size_t id_at = here.has_modifier("red") ? 1 : 0;
+      if (here.meeting() != ptx::Meeting::block || here.operands.size() <= id_at) return;
+      const auto* id = std::get_if<ptx::IntegerLiteral>(&here.operands[id_at].value);
+      if (id != nullptr) count = std::max(count, id->bits + 1);
+    });
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(count, 16));
+}
+
+// meets_whole() is whether all of the block's barriers are such that a block of one warp has no
+// need of a processor's barrier for them: they neither reduce nor go on without those that come
+// later.
+bool meets_whole(const Reached& reached) {
+  bool is_whole = true;
+  for (const ptx::Function* function : reached.definitions) {
+    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
+      if (here.meeting() != ptx::Meeting::block) return;
+      is_whole &= !here.has_modifier("red") && !here.has_modifier("arrive");
+    });
+  }
+  return is_whole;
+}
+
+// why_one_at_a_time() is why no worker runs several blocks of it at once; empty: some do.
+std::string why_one_at_a_time(const TaskBody& body, const Reached& reached) {
+  SideBySide beside = body.beside;
+  beside.is_possible = true;
+  if (uint64_t{2} * body.beside.threads > most_threads)
+    return "no worker is twice as wide as its blocks";
+  if (body.drops_out)
+    return "threads of a block end before its barriers, or it fills no whole warps";
+  if (beside.barriers > SideBySide::barriers_of_worker(1024) / 2)
+    return "two of its blocks need more barriers than there are";
+  // On the CPU device a warp that looks for it would not let the worker's other warps go on.
+  if (may_wait(reached)) return "its blocks may wait for each other";
+  return {};
+}
+
+// Callees before callers; each has a prototype first, since they may call each other.
+Result<std::vector<ptx::ModuleItem>> rewrite_all(const RewriteContext& context,
+                                                 const Reached& reached) {
+  std::vector<ptx::ModuleItem> items;
+  for (const ptx::Function* prototype : reached.prototypes)
+    items.emplace_back(*prototype);
+  std::vector<ptx::Function> definitions;
+  for (const ptx::Function* definition : reached.definitions) {
+    Result<ptx::Function> rewritten = rewrite_function(context, *definition);
+    if (!rewritten) return tl::unexpected<Error>(rewritten.error());
+    ptx::Function prototype = *rewritten;
+    prototype.is_definition = false;
+    prototype.body.statements.clear();
+    if (!definition->is_entry) items.emplace_back(std::move(prototype));
+    definitions.push_back(std::move(*rewritten));
+  }
+  for (size_t i = definitions.size(); i-- > 0;)
+    items.emplace_back(std::move(definitions[i]));
+  return items;
+}
+
+// write_items() rewrites all for workers that run one block at a time, and for groups of threads.
+Status write_items(TaskBody& body, RewriteContext& context, const Reached& reached) {
+  auto items = rewrite_all(context, reached);
+  if (!items) return tl::unexpected<Error>(items.error());
+  body.items = std::move(*items);
+  body.one_at_a_time = why_one_at_a_time(body, reached);
+  if (!body.one_at_a_time.empty()) return {};
+  body.beside.is_possible = true;
+  context.group = BlockGroup(body.beside);
+  items = rewrite_all(context, reached);
+  if (!items) return tl::unexpected<Error>(items.error());
+  body.group_items = std::move(*items);
+  return {};
+}
+
 // Barriers in memory came with sm_80 and PTX 7.0.
 void ask_for_memory_barriers(TaskBody& body) {
   if (ptx::target_age(body.target) < ptx::target_age("sm_80")) body.target = "sm_80";
@@ -112,38 +225,37 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
                                     })) {
     return unsupported("threads end before a barrier in a function that it calls", where);
   }
-  const RewriteContext context{
-      module, *places, block, std::string(prefix), body.drops_out, flow.exchanges_past_ends};
-  for (const ptx::Function* prototype : reached.prototypes) {
-    body.items.emplace_back(*prototype);
+  for (const ptx::Function* prototype : reached.prototypes)
     body.prints |= prototype->name == "vprintf";
+  body.function = std::string(prefix) + function->name;
+  const bool is_warp = threads == 32 && meets_whole(reached);
+  const bool is_independent =
+      !flow.has_barrier && !places->has_shared() && !meets_lanes && !flow.asks_who_is_active;
+  body.beside = {.threads = threads,
+                 .barriers = is_independent || is_warp ? 0 : std::max(1U, barriers_of(reached)),
+                 .is_independent = is_independent,
+                 .has_memory = places->has_shared() || meets_lanes,
+                 .offset = places->own_offset(),
+                 .bytes = places->dynamic_offset() - places->own_offset()};
+  RewriteContext context{module,
+                         *places,
+                         block,
+                         BlockGroup(std::nullopt),
+                         std::string(prefix),
+                         body.drops_out,
+                         flow.exchanges_past_ends};
+  if (Status status = write_items(body, context, reached); !status) {
+    return tl::unexpected<Error>(status.error());
   }
-  // Callees before callers; each has a prototype first, since they may call each other.
-  std::vector<ptx::Function> definitions;
-  for (const ptx::Function* definition : reached.definitions) {
-    Result<ptx::Function> rewritten = rewrite_function(context, *definition);
-    if (!rewritten) return tl::unexpected<Error>(rewritten.error());
-    ptx::Function prototype = *rewritten;
-    prototype.is_definition = false;
-    prototype.body.statements.clear();
-    if (!definition->is_entry) body.items.emplace_back(std::move(prototype));
-    definitions.push_back(std::move(*rewritten));
-  }
-  body.function = definitions.front().name;
-  for (size_t i = definitions.size(); i-- > 0;)
-    body.items.emplace_back(std::move(definitions[i]));
   body.version_major = module.version_major;
   body.version_minor = module.version_minor;
   body.target = module.target.empty() ? "sm_75" : module.target.front();
   if (body.drops_out) ask_for_memory_barriers(body);
   body.block = block;
-  body.threads = threads;
   body.parameter_bytes = places->parameter_bytes();
   body.variables = places->variables();
   body.dynamic_offset = places->dynamic_offset();
   body.meets_lanes = meets_lanes;
-  body.independent =
-      !flow.has_barrier && !places->has_shared() && !meets_lanes && !flow.asks_who_is_active;
   return body;
 }
 

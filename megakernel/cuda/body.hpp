@@ -9,6 +9,7 @@
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
+#include "megakernel/cuda/side_by_side.hpp"
 #include "ptx/syntax.hpp"
 
 namespace sluice::megakernel {
@@ -18,12 +19,16 @@ namespace sluice::megakernel {
 struct TaskBody {
   std::string function;                // name of the body's .func
   std::vector<ptx::ModuleItem> items;  // that function, what it calls, prototypes it needs
-  uint32_t version_major = 0;          // of the PTX it came from
+  // The same for a group of the threads of a worker that runs several of its blocks at once; empty
+  // where no worker does, and why.
+  std::vector<ptx::ModuleItem> group_items;
+  std::string one_at_a_time;
+  SideBySide beside;
+  uint32_t version_major = 0;  // of the PTX it came from
   uint32_t version_minor = 0;
   std::string target;  // "sm_75"
 
   Dim3 block;
-  uint32_t threads = 0;          // of a block, rounded up to whole warps
   uint32_t parameter_bytes = 0;  // of the launch's parameter block, rounded up to 8
   // Module variables whose 64-bit addresses follow the parameters, in this order.
   std::vector<std::string> variables;
@@ -31,8 +36,6 @@ struct TaskBody {
   // Threads that end early drop out of its barriers (rewrite/body_end.hpp), which needs sm_80.
   bool drops_out = false;
   bool meets_lanes = false;  // lanes that end early are left out of exchanges (lane_meeting.hpp)
-  // No barrier and no shared memory: a worker needs no barrier between one block and the next.
-  bool independent = false;
   bool prints = false;
 
   // staged_bytes() is the size of what a launch stages: parameters and addresses.

@@ -41,7 +41,7 @@ std::string text_of(const TaskBody& body) {
   module.target = {body.target};
   module.items = body.items;
   std::string text = ptx::print(module);
-  text += fmt::format("{} {} {} {}", body.threads, body.parameter_bytes, body.dynamic_offset,
+  text += fmt::format("{} {} {} {}", body.beside.threads, body.parameter_bytes, body.dynamic_offset,
                       fmt::join(body.variables, " "));
   return text;
 }
@@ -108,7 +108,7 @@ CodeStore::Found CodeStore::find(uint32_t place) {
 }
 
 CodeStore::Class CodeStore::class_of(const TaskBody& body, uint32_t registers) {
-  return {std::bit_ceil(body.threads),
+  return {std::bit_ceil(body.beside.threads),
           std::bit_ceil(std::max(least_registers, registers + more_registers))};
 }
 
@@ -244,6 +244,10 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
     return false;
   }
   for (size_t i = 0; i < fresh.size(); ++i) {
+    if (const TaskBody& body = fresh[i]->body; !body.beside.is_possible) {
+      log::info("{} runs one block at a time in each worker: {}", body.function,
+                body.one_at_a_time);
+    }
     fresh[i]->number = static_cast<uint32_t>(linked_.size() + i);
     fresh[i]->state = State::ready;
     sizes_.push_back(fresh[i]->size);

@@ -7,18 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "megakernel/cuda/occupancy.hpp"
 #include "megakernel/signals_blocked.hpp"
 
 namespace sluice::megakernel {
 namespace {
-
-// Of the device of the calling thread's context; 0 where the driver does not say.
-int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
-  CUdevice device = 0;
-  int value = 0;
-  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
-  return driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
-}
 
 std::vector<uint32_t> bodies_of(const Window& window) {
   std::vector<uint32_t> bodies;
@@ -86,12 +79,7 @@ WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& 
 Result<std::shared_ptr<const DeviceCode>> DeviceExecutor::make_code(
     const Kernel& kernel, const CodeStore::Found& found) const {
   const TaskBody& body = *found.body;
-  auto code = std::make_shared<DeviceCode>();
-  code->body = found.number;
-  code->threads = body.threads;
-  code->parameter_bytes = body.parameter_bytes;
-  code->dynamic_offset = body.dynamic_offset;
-  code->independent = body.independent;
+  auto code = std::make_shared<DeviceCode>(device_code(body, found.number));
   const int most = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   if (code->pool_bytes(kernel.dynamic_shared_bytes) > static_cast<uint64_t>(std::max(0, most))) {
     return unsupported("a worker would need more shared memory than a block may have",
@@ -148,12 +136,8 @@ void DeviceExecutor::context_ends(void* context) {
 }
 
 WindowBackend::Capacity DeviceExecutor::capacity(const Window& window) {
-  uint64_t pool_bytes = 0;
-  for (const LaunchCode& code : window.code) {
-    pool_bytes = std::max(pool_bytes, code.device->pool_bytes(code.launch->dynamic_shared_bytes));
-  }
   const int cache = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  return {.workers = resident_workers(*store_.known_code(bodies_of(window)), pool_bytes),
+  return {.workers = workers_for(*store_.known_code(bodies_of(window)), pool_bytes_of(window)),
           .cache_bytes = static_cast<uint64_t>(std::max(0, cache))};
 }
 
@@ -165,14 +149,8 @@ std::unique_ptr<WindowLane> DeviceExecutor::take_lane() {
   return lane;
 }
 
-uint32_t DeviceExecutor::resident_workers(const CodeStore::Loaded& code,
-                                          uint64_t pool_bytes) const {
-  if (config_.workers != 0) return config_.workers;
-  int blocks = 0;
-  driver_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code.function,
-                                                      static_cast<int>(code.threads), pool_bytes);
-  const int processors = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  return static_cast<uint32_t>(std::max(1, blocks) * std::max(1, processors));
+uint32_t DeviceExecutor::workers_for(const CodeStore::Loaded& code, uint64_t pool_bytes) const {
+  return config_.workers != 0 ? config_.workers : resident_workers(driver_, code, pool_bytes);
 }
 
 // Brings the window to the device and launches it.
@@ -183,12 +161,12 @@ CUresult DeviceExecutor::launch(Running& running) {
   const WindowLane::Options options{
       .stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + windows_),
       .most_polls = config_.most_polls,
+      .workers = workers_of(driver_, code, window),
       .renumbered = code.renumbered};
   WindowLane::Loaded loaded;
   const CUresult result = running.lane->load(window, options, running.stream, loaded);
   if (result != CUDA_SUCCESS) return result;
-  const uint32_t workers =
-      std::min(resident_workers(code, loaded.pool_bytes), window.plan.flag_count);
+  const uint32_t workers = std::min(workers_for(code, loaded.pool_bytes), window.plan.flag_count);
   set_workers(loaded.window, workers);
   void* parameters[] = {&loaded.window};
   const CUresult launched = driver_.cuLaunchKernel(code.function, workers, 1, 1, code.threads, 1, 1,

@@ -71,7 +71,7 @@ class DeviceExecutor final : public WindowBackend {
   std::unique_ptr<WindowLane> take_lane();
   void free_all_lanes(bool is_context_there);
   CUresult launch(Running& running);
-  uint32_t resident_workers(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
+  uint32_t workers_for(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
   Running running_in(void* stream, std::function<void(int)> done);
   void keep_following(Running running);
   void follow();

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "megakernel/cuda/rewrite/block_group.hpp"
+#include "megakernel/cuda/rewrite/statements.hpp"
+#include "megakernel/cuda/worker_memory.h"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/target.hpp"
@@ -17,13 +20,95 @@ namespace sluice::megakernel {
 namespace {
 
 constexpr const char* dispatch_name = "sluice_run_block";
+constexpr const char* groups_of = "sluice_groups_";
 constexpr uint32_t warp = 32;
+
+// meeting_text() is where a group meets before its next block: the one before has left the shared
+// memory then.
+std::string meeting_text(const SideBySide& beside, uint32_t worker) {
+  if (beside.is_independent) return "";
+  if (beside.is_one_warp()) return "bar.warp.sync 0xffffffff;";
+  std::string text = "mov.u32 %last, %tid.x;\n" + divide("%last", beside.threads);
+  for (uint32_t group = 0; group < beside.most(worker); ++group) {
+    text += fmt::format("\nsetp.eq.u32 %p, %last, {};\n@%p barrier.sync {}, {};", group,
+                        1 + group * beside.barriers, beside.threads);
+  }
+  return text;
+}
+
+// groups_text() is a function that runs the blocks of a task, as many at once as the slot says:
+// each group of so many threads as a block has takes one, and then the one that is as many further
+// as there are groups. Threads that are left over have nothing to do.
+std::string groups_text(const TaskBody& body, uint32_t worker) {
+  constexpr const char* text = R"(
+.func {groups_of}{function}(.param .b32 px, .param .b32 py, .param .b32 pz)
+{{
+.reg .b32 %x, %y, %z, %extent, %last, %block, %step;
+.reg .pred %p;
+ld.param.u32 %x, [px];
+ld.param.u32 %y, [py];
+ld.param.u32 %z, [pz];
+mov.u32 %block, %tid.x;
+{divide}
+setp.eq.u32 %p, %block, 0;
+@%p bra there;
+ld.shared.u32 %step, [{pool}+{at_once}];
+ld.shared.u32 %last, [{pool}+{more}];
+sub.u32 %step, %step, 1;
+min.u32 %step, %step, %last;
+setp.gt.u32 %p, %block, %step;
+@%p ret;
+mov.u32 %step, %block;
+again:
+add.u32 %x, %x, %step;
+ld.shared.u32 %extent, [{pool}+{width}];
+row:
+setp.lt.u32 %p, %x, %extent;
+@%p bra there;
+sub.u32 %x, %x, %extent;
+add.u32 %y, %y, 1;
+ld.shared.u32 %step, [{pool}+{height}];
+setp.ne.u32 %p, %y, %step;
+@%p bra row;
+mov.u32 %y, 0;
+add.u32 %z, %z, 1;
+bra row;
+there:
+{{
+.param .b32 bx;
+.param .b32 by;
+.param .b32 bz;
+st.param.b32 [bx], %x;
+st.param.b32 [by], %y;
+st.param.b32 [bz], %z;
+call {function}, (bx, by, bz);
+}}
+ld.shared.u32 %step, [{pool}+{at_once}];
+ld.shared.u32 %last, [{pool}+{more}];
+add.u32 %block, %block, %step;
+setp.gt.u32 %p, %block, %last;
+@%p ret;
+{meet}
+bra again;
+}}
+)";
+  return fmt::format(
+      text, fmt::arg("groups_of", groups_of), fmt::arg("function", body.function),
+      fmt::arg("pool", SLUICE_POOL), fmt::arg("divide", divide("%block", body.beside.threads)),
+      fmt::arg("at_once", +SLUICE_CONTROL_AT_ONCE), fmt::arg("more", SLUICE_CONTROL_RUN + 12),
+      fmt::arg("width", +SLUICE_CONTROL_NCTAID), fmt::arg("height", SLUICE_CONTROL_NCTAID + 4),
+      fmt::arg("meet", meeting_text(body.beside, worker)));
+}
 
 // dispatch_text() is a module with sluice_run_block(): a jump by the body's number to a direct call
 // of the body, which costs no stack where a table of function pointers would.
 std::string dispatch_text(std::span<const TaskBody* const> bodies) {
-  std::string text = fmt::format(
-      ".version 6.4\n.target sm_75\n.address_size 64\n"
+  const uint32_t worker = worker_threads(bodies);
+  std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n";
+  for (const TaskBody* body : bodies) {
+    if (body->beside.most(worker) > 1) text += groups_text(*body, worker);
+  }
+  text += fmt::format(
       ".func {}(.param .b32 body, .param .b32 x, .param .b32 y, .param .b32 z)\n{{\n"
       ".reg .b32 %r<4>;\nld.param.u32 %r0, [body];\nld.param.u32 %r1, [x];\n"
       "ld.param.u32 %r2, [y];\nld.param.u32 %r3, [z];\n",
@@ -38,8 +123,8 @@ std::string dispatch_text(std::span<const TaskBody* const> bodies) {
     text += fmt::format(
         "$body{}:\n{{\n.param .b32 px;\n.param .b32 py;\n.param .b32 pz;\n"
         "st.param.b32 [px], %r1;\nst.param.b32 [py], %r2;\nst.param.b32 [pz], %r3;\n"
-        "call {}, (px, py, pz);\n}}\nret;\n",
-        i, bodies[i]->function);
+        "call {}{}, (px, py, pz);\n}}\nret;\n",
+        i, bodies[i]->beside.most(worker) > 1 ? groups_of : "", bodies[i]->function);
   }
   return text + "}\n";
 }
@@ -63,10 +148,14 @@ std::string_view scheduler_ptx() {
   return sluice_scheduler_ptx;
 }
 
+// A processor of some architectures holds 16 workers, which with one warp each leave half of it
+// free.
 uint32_t worker_threads(std::span<const TaskBody* const> bodies) {
   uint32_t threads = warp;
-  for (const TaskBody* body : bodies)
-    threads = std::max(threads, body->threads);
+  for (const TaskBody* body : bodies) {
+    threads = std::max(threads, body->beside.threads);
+    if (body->beside.most(2 * warp) > 1) threads = std::max(threads, 2 * warp);
+  }
   return threads;
 }
 
@@ -79,17 +168,21 @@ Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
   linked.target = {scheduler->target.front()};
   std::pair version{scheduler->version_major, scheduler->version_minor};
 
+  const uint32_t worker = worker_threads(bodies);
   std::set<std::string> declared;  // device functions, which several bodies may call
   for (const TaskBody* body : bodies) {
     version = std::max(version, {body->version_major, body->version_minor});
     if (ptx::target_age(body->target) > ptx::target_age(linked.target.front())) {
       linked.target.front() = body->target;
     }
-    for (const ptx::ModuleItem& item : body->items) {
+    const bool in_groups = body->beside.most(worker) > 1;
+    for (ptx::ModuleItem item : in_groups ? body->group_items : body->items) {
+      if (auto* own = std::get_if<ptx::Function>(&item); own != nullptr && in_groups)
+        BlockGroup::own_barriers(*own, body->beside, body->beside.most(worker));
       const auto* function = std::get_if<ptx::Function>(&item);
       const bool is_device_function = function != nullptr && function->linkage == "extern";
       if (is_device_function && !declared.insert(function->name).second) continue;
-      linked.items.push_back(item);
+      linked.items.push_back(std::move(item));
     }
   }
   std::tie(linked.version_major, linked.version_minor) = version;

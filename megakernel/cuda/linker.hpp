@@ -20,7 +20,7 @@ constexpr const char* megakernel_name = SLUICE_MEGAKERNEL_NAME;
 // newer PTX than 6.4 and no newer GPU than sm_75.
 std::string_view scheduler_ptx();
 
-// worker_threads() is how many threads a worker needs to run any of the bodies.
+// worker_threads() is how many threads a worker has that runs any of the bodies.
 uint32_t worker_threads(std::span<const TaskBody* const> bodies);
 
 // link_megakernel() returns PTX in which body i has number i. It asks for the newest PTX version

@@ -8,8 +8,9 @@
 extern __shared__ __align__(SLUICE_POOL_ALIGNMENT)
 unsigned char sluice_pool[];
 
-// Runs block (x, y, z) of a launch whose kernel is body number `body`. Its definition is written
-// when the bodies are linked (linker.hpp).
+// Runs block (x, y, z) of a launch whose kernel is body number `body`, or, where blocks of it run
+// side by side, all blocks of the task. Its definition is written when the bodies are linked
+// (linker.hpp).
 extern "C" __device__ void sluice_run_block(uint32_t body, uint32_t x, uint32_t y, uint32_t z);
 
 namespace {
@@ -192,7 +193,10 @@ __device__ void run_blocks(const SluiceSlot& slot, BlockRun run) {
     sluice_run_block(slot.body, run.x, run.y, run.z);
     if (run.more-- == 0) return;
     // This block has left the shared memory that the next one is about to write.
-    if (slot.independent == 0) meet_worker();
+    if (slot.at_once == 0) meet_worker();
+    // All of them have run, some side by side.
+    else if (slot.at_once != SLUICE_NONE)
+      return;
     if (++run.x == slot.grid[0]) {
       run.x = 0;
       if (++run.y == slot.grid[1]) {

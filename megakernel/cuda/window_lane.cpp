@@ -85,7 +85,8 @@ CUresult WindowLane::load(const Window& window, const Options& options, CUstream
   result = driver_.cuMemHostGetDevicePointer_v2(&report, report_.host, 0);
   if (result != CUDA_SUCCESS) return result;
 
-  DeviceTables tables = make_device_tables(window, signals_, options.stress, options.renumbered);
+  DeviceTables tables =
+      make_device_tables(window, signals_, options.workers, options.stress, options.renumbered);
   bool cleared = false;
   result = reserve_signals(flags_, tables.flag_count, stream, cleared);
   if (result == CUDA_SUCCESS) {
@@ -96,7 +97,8 @@ CUresult WindowLane::load(const Window& window, const Options& options, CUstream
   if (cleared) {
     // The counters hold nothing, so the targets are others.
     signals_.counted.clear();
-    tables = make_device_tables(window, signals_, options.stress, options.renumbered);
+    tables =
+        make_device_tables(window, signals_, options.workers, options.stress, options.renumbered);
   }
   tables.set_bound(options.most_polls, report);
   result = copy(tables, stream);

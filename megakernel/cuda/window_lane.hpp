@@ -30,6 +30,7 @@ class WindowLane {
   struct Options {
     uint32_t stress = 0;
     uint32_t most_polls = 0;
+    Workers workers;
     std::span<const uint32_t> renumbered;
   };
   // load() queues in `stream` what brings the window's tables to the device. The window that used

@@ -14,6 +14,7 @@ enum {
   SLUICE_SLOT = 0,                    /* a SluiceSlot */
   SLUICE_CONTROL_NCTAID = 0,          /* u32[3] of it: extents of the grid */
   SLUICE_CONTROL_DYNAMIC_SHARED = 12, /* u32 of it: dynamic shared bytes of the launch */
+  SLUICE_CONTROL_AT_ONCE = 124,       /* u32 of it: blocks that run at once, if more than one may */
   SLUICE_CONTROL_NEXT = 128,          /* u32[4]: task, ticket, slot, and what is to be done */
   SLUICE_CONTROL_RUN = 144,           /* u32[4]: first block by x, y and z, blocks behind it, or
                                          SLUICE_NONE where the worker gives up */

@@ -13,6 +13,7 @@
 
 #include "megakernel/cuda/body.hpp"
 #include "megakernel/cuda/linker.hpp"
+#include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/target.hpp"
 
@@ -47,6 +48,13 @@ Dim3 block_of(const ptx::Function& kernel) {
   return block;
 }
 
+// A body that makes workers as wide as that.
+TaskBody wide_body(uint32_t threads) {
+  const auto module = ptx::parse(
+      ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry wide()\n{\nret;\n}\n");
+  return rewrite_body(*module, "wide", {threads, 1, 1}, "wide_").value();
+}
+
 void link(const std::vector<TaskBody>& bodies, RewrittenModule& result) {
   if (bodies.empty()) return;
   std::vector<const TaskBody*> pointers;
@@ -55,6 +63,20 @@ void link(const std::vector<TaskBody>& bodies, RewrittenModule& result) {
     result.worker_bytes = std::max(result.worker_bytes, static_cast<int>(body.dynamic_offset));
   }
   result.linked = link_megakernel(pointers).value_or("no megakernel");
+  uint32_t twice = 0;
+  for (const TaskBody& body : bodies) {
+    if (body.beside.is_possible) twice = std::max(twice, 2 * body.beside.threads);
+  }
+  if (twice == 0) return;
+  const TaskBody wide = wide_body(twice);
+  pointers.push_back(&wide);
+  result.linked_beside = link_megakernel(pointers).value_or("no megakernel");
+  for (const TaskBody& body : bodies) {
+    const bool is_twice = body.beside.most(worker_threads(pointers)) > 1;
+    result.worker_bytes_beside =
+        std::max(result.worker_bytes_beside,
+                 static_cast<int>(body.dynamic_offset + (is_twice ? body.beside.stride(0) : 0)));
+  }
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ struct RewrittenModule {
   std::string text;
   std::string linked;    // the bodies as one megakernel; empty without any
   int worker_bytes = 0;  // of shared memory that a worker of it needs, without dynamic memory
+  // The same with workers that run two blocks of each kernel at once, where they may.
+  std::string linked_beside;
+  int worker_bytes_beside = 0;
   std::vector<std::string> kernels;
   std::vector<std::string> meeting_lanes;  // those of `kernels` whose bodies keep states of lanes
   std::vector<Refusal> refusals;

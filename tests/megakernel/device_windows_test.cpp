@@ -57,6 +57,12 @@ constexpr TestKernel kernels[] = {{"check_alone", {8, 2, 1}, 0},
                                   {"check_together", {64, 1, 1}, 0},
                                   {"check_draining", {5, 3, 3}, 180}};
 
+struct Megakernel {
+  CUfunction function = nullptr;
+  uint32_t threads = 0;  // of a worker
+};
+constexpr uint64_t most_bytes = 64 * 1024;
+
 class DeviceWindows : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -77,17 +83,31 @@ class DeviceWindows : public ::testing::Test {
     }
     for (const TaskBody& body : bodies)
       pointers.push_back(&body);
+    narrow = link(pointers);
+    EXPECT_EQ(narrow.threads, 64U);
+    // No window has the widest body, but its workers run several blocks of the others at once.
+    const auto widest = rewrite_body(*module, kernels[0].name, {256, 1, 1}, "widest_");
+    ASSERT_TRUE(widest) << widest.error().line();
+    pointers.push_back(&*widest);
+    wide = link(pointers);
+    EXPECT_EQ(device_code(bodies[0], 0).at_once({wide.threads, most_bytes}, 0), 8U);
+    EXPECT_EQ(device_code(bodies[1], 0).at_once({wide.threads, most_bytes}, 0), 4U);
+  }
+
+  static Megakernel link(const std::vector<const TaskBody*>& pointers) {
     const auto linked = link_megakernel(pointers);
-    ASSERT_TRUE(linked) << linked.error().line();
-    threads = worker_threads(pointers);
+    EXPECT_TRUE(linked) << linked.error().line();
+    Megakernel made;
+    made.threads = worker_threads(pointers);
     CUmodule code = nullptr;
-    ASSERT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&megakernel, code, megakernel_name), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleGetFunction(&made.function, code, megakernel_name), CUDA_SUCCESS);
+    return made;
   }
 
   static inline std::vector<TaskBody> bodies;
-  static inline uint32_t threads = 0;
-  static inline CUfunction megakernel = nullptr;
+  static inline Megakernel narrow;
+  static inline Megakernel wide;
 };
 
 // DeviceArray is device memory that grows.
@@ -249,12 +269,7 @@ class CheckedWindow {
 
   void add_code(uint32_t slot, const std::vector<TaskBody>& bodies) {
     const TaskBody& body = bodies[kinds_[slot]];
-    codes_.push_back({.body = kinds_[slot],
-                      .threads = body.threads,
-                      .parameter_bytes = body.parameter_bytes,
-                      .dynamic_offset = body.dynamic_offset,
-                      .independent = body.independent,
-                      .addresses = {}});
+    codes_.push_back(device_code(body, kinds_[slot]));
     builder_.window.code[slot].device = &codes_.back();
     parameters_.emplace_back();
     launches_.emplace_back();
@@ -278,8 +293,8 @@ uint32_t times() {
   return value == nullptr ? 1 : static_cast<uint32_t>(std::max(1, std::atoi(value)));
 }
 
-void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodies,
-                        uint32_t threads, uint32_t workers, uint32_t windows) {
+void run_device_windows(const Megakernel& megakernel, const std::vector<TaskBody>& bodies,
+                        uint32_t workers, uint32_t windows) {
   Random random(workers);
   SignalMemory signals;
   DeviceArray flags;
@@ -298,14 +313,15 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
     checked.bind(check_array);
     const Status valid = schedule::validate(checked.window().plan);
     ASSERT_TRUE(valid) << "window " << number << ": " << valid.error().line();
-    DeviceTables made = make_device_tables(checked.window(), signals, number + 1);
+    DeviceTables made =
+        make_device_tables(checked.window(), signals, {megakernel.threads, most_bytes}, number + 1);
     ASSERT_LE(std::max(made.flag_count, made.counter_count), 1024U);
     const CUdeviceptr table_array = tables.reserve(made.bytes.size());
     made.place(table_array, flag_array, counter_array);
     ASSERT_EQ(cuMemcpyHtoD(table_array, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
     set_workers(made.window, workers);
     void* parameters[] = {&made.window};
-    ASSERT_EQ(cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,
+    ASSERT_EQ(cuLaunchKernel(megakernel.function, workers, 1, 1, megakernel.threads, 1, 1,
                              static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
               CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -316,20 +332,35 @@ void run_device_windows(CUfunction megakernel, const std::vector<TaskBody>& bodi
 }
 
 TEST_F(DeviceWindows, OneWorker) {
-  run_device_windows(megakernel, bodies, threads, 1, 200);
+  run_device_windows(narrow, bodies, 1, 200);
 }
 TEST_F(DeviceWindows, TwoWorkers) {
-  run_device_windows(megakernel, bodies, threads, 2, 400);
+  run_device_windows(narrow, bodies, 2, 400);
 }
 TEST_F(DeviceWindows, ThreeWorkers) {
-  run_device_windows(megakernel, bodies, threads, 3, 200);
+  run_device_windows(narrow, bodies, 3, 200);
 }
 TEST_F(DeviceWindows, SixteenWorkersOnFewerThreads) {
-  run_device_windows(megakernel, bodies, threads, 16, 400);
+  run_device_windows(narrow, bodies, 16, 400);
 }
 // More than most windows have tasks.
 TEST_F(DeviceWindows, AsManyWorkersAsAGpuHasProcessors) {
-  run_device_windows(megakernel, bodies, threads, 132, 100);
+  run_device_windows(narrow, bodies, 132, 100);
+}
+TEST_F(DeviceWindows, OneWorkerOfBlocksSideBySide) {
+  run_device_windows(wide, bodies, 1, 100);
+}
+TEST_F(DeviceWindows, TwoWorkersOfBlocksSideBySide) {
+  run_device_windows(wide, bodies, 2, 100);
+}
+TEST_F(DeviceWindows, ThreeWorkersOfBlocksSideBySide) {
+  run_device_windows(wide, bodies, 3, 100);
+}
+TEST_F(DeviceWindows, SixteenWorkersOfBlocksSideBySide) {
+  run_device_windows(wide, bodies, 16, 100);
+}
+TEST_F(DeviceWindows, AsManyWorkersOfBlocksSideBySideAsAGpuHasProcessors) {
+  run_device_windows(wide, bodies, 132, 50);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
   }
 
   static std::vector<uint32_t> output_in_megakernel(const Window& window, uint32_t workers) {
-    DeviceTables made = make_device_tables(window, signals, ++epoch);
+    DeviceTables made = make_device_tables(window, signals, {threads, 64 * 1024}, ++epoch);
     CUdeviceptr tables = 0;
     EXPECT_EQ(cuMemAlloc(&tables, made.bytes.size()), CUDA_SUCCESS);
     made.place(tables, signal_array, signal_array + signal_bytes / 2);
@@ -155,12 +155,7 @@ TEST_P(EndingLanes, GiveThePlainAnswers) {
   builder.add_launch({blocks, 1, 1}, 3, {});
   builder.add_tasks_in_launch_order();
   const SluiceBlockLaunch launch{&parameters, {blocks, 1, 1}, 0};
-  const DeviceCode code{.body = static_cast<uint32_t>(GetParam()),
-                        .threads = body.threads,
-                        .parameter_bytes = body.parameter_bytes,
-                        .dynamic_offset = body.dynamic_offset,
-                        .independent = body.independent,
-                        .addresses = {}};
+  const DeviceCode code = device_code(body, static_cast<uint32_t>(GetParam()));
   LaunchCode& slot = builder.window.code[0];
   slot.launch = &launch;
   slot.parameter_bytes = offsetof(Parameters, n) + 4;

@@ -8,7 +8,9 @@
 
 #include "base/scratch_folder.hpp"
 #include "megakernel/body_check.hpp"
+#include "megakernel/statements_body.hpp"
 #include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -67,14 +69,59 @@ TEST(LinkedMegakernel, HasOneKernelForWorkersOfTheLargestBody) {
   EXPECT_EQ(kernel.attributes.back().name, "minnctapersm");
 }
 
+// A worker that is twice as wide or more runs several blocks of a task at once, by a function that
+// has the body's in a loop. Blocks that share memory or barriers meet between one and the next.
+TEST(LinkedMegakernel, RunsSmallBlocksSideBySideInWiderWorkers) {
+  const TaskBody small = body_of("7.0", "sm_75", "a_", 64);
+  const TaskBody as_small = body_of("7.0", "sm_75", "b_", 96);
+  const TaskBody large = body_of("7.0", "sm_75", "c_", 192);
+  EXPECT_EQ(linked_module({&small}).find_function("sluice_groups_a_k"), nullptr);
+  EXPECT_EQ(linked_module({&small, &as_small}).find_function("sluice_groups_a_k"), nullptr);
+  const ptx::Module wide = linked_module({&small, &as_small, &large});
+  EXPECT_NE(wide.find_function("sluice_groups_a_k"), nullptr);
+  EXPECT_NE(wide.find_function("sluice_groups_b_k"), nullptr);
+  EXPECT_EQ(wide.find_function("sluice_groups_c_k"), nullptr);
+}
+
+TEST(LinkedMegakernel, HasWorkersOfTwoWarpsForBlocksOfOne) {
+  const auto of_one_warp = [](const char* statements) {
+    const auto body = testing::rewrite_statements(statements, {32, 1, 1});
+    EXPECT_TRUE(body) << body.error().line();
+    const TaskBody* const bodies[] = {&*body};
+    return worker_threads(bodies);
+  };
+  EXPECT_EQ(of_one_warp("bar.sync 0;"), 64U);
+  EXPECT_EQ(of_one_warp("ld.volatile.global.u32 %r3, [%r2];"), 32U);  // one at a time
+  EXPECT_EQ(of_one_warp("barrier.red.or.pred %p1, 0, %p2;"), 32U);    // no barriers for two
+}
+
+TEST(LinkedMegakernel, MeetsBetweenBlocksThatAreNotIndependent) {
+  const TaskBody wide = body_of("7.0", "sm_75", "a_", 256);
+  for (const bool is_independent : {true, false}) {
+    auto small = testing::rewrite_statements(is_independent ? "" : "bar.sync 1;", {64, 1, 1});
+    ASSERT_TRUE(small) << small.error().line();
+    const ptx::Module linked = linked_module({&*small, &wide});
+    ptx::Module groups;
+    ASSERT_NE(linked.find_function("sluice_groups_b_k"), nullptr);
+    groups.items.emplace_back(*linked.find_function("sluice_groups_b_k"));
+    const std::string text = ptx::print(groups);
+    // Each group has two, and the second is the body's.
+    for (const char* meets : {"@%p barrier.sync 1, 64;", "@%p barrier.sync 3, 64;"})
+      EXPECT_EQ(text.find(meets) == std::string::npos, is_independent) << text;
+    for (const char* meets : {"@%sl_at bar.sync 2, 64;", "@%sl_at bar.sync 4, 64;"})
+      EXPECT_EQ(ptx::print(linked).find(meets) == std::string::npos, is_independent) << text;
+  }
+}
+
 class AssembledMegakernel : public ::testing::TestWithParam<unsigned> {};
 
 // With one body the call is direct, with more it goes through a table of branches.
 TEST_P(AssembledMegakernel, IsAssembledWithoutSpills) {
   const TaskBody first = body_of("6.4", "sm_75", "a_", 64);
   const TaskBody second = body_of("6.4", "sm_75", "b_", 64);
+  const TaskBody wide = body_of("6.4", "sm_75", "c_", 256);
   for (const std::vector<const TaskBody*>& bodies :
-       {std::vector{&first}, std::vector{&first, &second}}) {
+       {std::vector{&first}, std::vector{&first, &second}, std::vector{&first, &wide}}) {
     const auto text = link_megakernel(bodies);
     ASSERT_TRUE(text) << text.error().line();
     const ScratchFolder scratch;
@@ -84,6 +131,30 @@ TEST_P(AssembledMegakernel, IsAssembledWithoutSpills) {
     ASSERT_TRUE(assembled.accepted) << assembled.output;
     EXPECT_EQ(assembled.costs.at(megakernel_name).spills, 0);
   }
+}
+
+// A processor has few of them for all its workers.
+TEST_P(AssembledMegakernel, TakesNoMoreBarriersThanItsGroupsNeed) {
+  const auto barriers = [&](const char* statements, uint32_t threads) {
+    const TaskBody wide = body_of("6.4", "sm_75", "a_", 256);
+    const auto small = testing::rewrite_statements(statements, {threads, 1, 1});
+    EXPECT_TRUE(small) << small.error().line();
+    const TaskBody* const bodies[] = {&wide, &*small};
+    const ScratchFolder scratch;
+    const std::string file = scratch.file("linked.ptx");
+    std::ofstream(file) << link_megakernel(bodies).value_or("nothing");
+    const testing::Assembled assembled = testing::run_ptxas(file, GetParam());
+    EXPECT_TRUE(assembled.accepted) << assembled.output;
+    const size_t at = assembled.output.find(" barriers");
+    const size_t before = at == std::string::npos ? at : assembled.output.rfind(' ', at - 1);
+    return before == std::string::npos ? 0 : std::atoi(assembled.output.c_str() + before);
+  };
+  EXPECT_EQ(barriers("", 64), 1);  // the scheduler's
+  EXPECT_EQ(barriers("bar.sync 0;", 64), 5);
+  // Before sm_90, from where they limit workers, ptxas takes all for one that reduces.
+  const int reducing = GetParam() >= 90 ? 5 : 16;
+  EXPECT_EQ(barriers("bar.sync 0;\nbarrier.red.or.pred %p1, 1, %p2;", 64), reducing);
+  EXPECT_EQ(barriers("bar.sync 0;\nbar.sync 1;", 32), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, AssembledMegakernel,

@@ -1,6 +1,7 @@
 // What the rewriter refuses, with its reason, and where it makes threads that end early wait.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/body.hpp"
@@ -11,6 +12,7 @@
 namespace sluice::megakernel {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::whole_warps;
 
 Result<TaskBody> rewrite(const std::string& statements, const Dim3& block) {
@@ -121,8 +123,58 @@ TEST(TaskBody, FindsAThreadsPlaceWithoutDivisions) {
 }
 
 TEST(TaskBody, SaysWhichBlocksNeedNoBarrierBetweenThem) {
-  EXPECT_TRUE(rewrite("", whole_warps)->independent);
-  EXPECT_FALSE(rewrite("bar.sync 0;", whole_warps)->independent);
+  EXPECT_TRUE(rewrite("", whole_warps)->beside.is_independent);
+  EXPECT_FALSE(rewrite("bar.sync 0;", whole_warps)->beside.is_independent);
+}
+
+std::string one_at_a_time(const std::string& statements, const Dim3& block) {
+  const Result<TaskBody> body = rewrite(statements, block);
+  EXPECT_TRUE(body) << body.error().line();
+  EXPECT_EQ(body->beside.is_possible, body->one_at_a_time.empty());
+  EXPECT_EQ(body->group_items.empty(), !body->beside.is_possible);
+  return body->one_at_a_time;
+}
+
+TEST(TaskBody, SaysWhyItsBlocksRunOneAtATime) {
+  EXPECT_EQ(one_at_a_time("", whole_warps), "");
+  EXPECT_EQ(one_at_a_time("bar.sync 0;\nbarrier.sync 6;", whole_warps), "");
+  EXPECT_EQ(one_at_a_time("bar.sync 14;", {32, 1, 1}), "");
+  EXPECT_THAT(one_at_a_time("bar.sync 7;", whole_warps), HasSubstr("more barriers"));
+  EXPECT_EQ(one_at_a_time("", {512, 1, 1}), "");
+  EXPECT_THAT(one_at_a_time("", {513, 1, 1}), HasSubstr("twice as wide"));
+  EXPECT_EQ(one_at_a_time("", {48, 1, 1}), "");
+  EXPECT_THAT(one_at_a_time("bar.sync 0;", {48, 1, 1}), HasSubstr("no whole warps"));
+  EXPECT_THAT(one_at_a_time(early_end, whole_warps), HasSubstr("end before"));
+}
+
+// Where lanes take turns a warp that waits for another block would keep its worker's other warps
+// from running that.
+TEST(TaskBody, RunsBlocksThatMayWaitForOthersOneAtATime) {
+  for (const char* looks :
+       {"ld.volatile.global.u32 %r3, [%r2];", "ld.relaxed.gpu.global.u32 %r3, [%r2];",
+        "ld.acquire.gpu.global.u32 %r3, [%r2];",
+        "atom.global.cas.b32 %r3, [%r2], 0, 1;\nst.global.u32 [%r2], %r3;"})
+    EXPECT_THAT(one_at_a_time(looks, whole_warps), HasSubstr("wait for each other")) << looks;
+  for (const char* does_not :
+       {"ld.global.u32 %r3, [%r2];", "ld.volatile.shared.u32 %r3, [%r2];",
+        "atom.global.add.u32 %r3, [%r2], 1;", "red.global.add.u32 [%r2], 1;", "membar.gl;",
+        "atom.shared.cas.b32 %r3, [%r2], 0, 1;\nst.global.u32 [%r2], %r3;"})
+    EXPECT_EQ(one_at_a_time(does_not, whole_warps), "") << does_not;
+}
+
+TEST(SideBySide, HasBarriersForEachBlockBesideTheSchedulers) {
+  const auto body = rewrite("bar.sync 0;\nbar.sync 1;", whole_warps);
+  ASSERT_TRUE(body) << body.error().line();
+  EXPECT_EQ(body->beside.most(64), 1U);
+  EXPECT_EQ(body->beside.most(128), 1U);  // which has two beside the scheduler's
+  EXPECT_EQ(body->beside.most(256), 2U);  // which has five
+  EXPECT_EQ(body->beside.most(512), 5U);
+  EXPECT_EQ(body->beside.most(1024), 7U);
+  EXPECT_EQ(rewrite("bar.sync 0;", whole_warps)->beside.most(256), 4U);
+  EXPECT_EQ(rewrite("", whole_warps)->beside.most(1024), 16U);
+  // Blocks of one warp have no need of them, but where they reduce.
+  EXPECT_EQ(rewrite("bar.sync 0;\nbarrier.sync 1, 32;", {32, 1, 1})->beside.most(256), 8U);
+  EXPECT_EQ(rewrite("barrier.red.or.pred %p1, 0, %p2;", {32, 1, 1})->beside.most(256), 5U);
 }
 
 }  // namespace

@@ -179,11 +179,7 @@ class TicketTrace : public ::testing::Test {
     ASSERT_EQ(cuMemsetD8(memory, 0, bytes), CUDA_SUCCESS);
     const CUdeviceptr counter = memory + bytes - 8;
     const SluiceBlockLaunch launch{&counter, {grid.x, grid.y, grid.z}, 0};
-    const DeviceCode code{.threads = body.threads,
-                          .parameter_bytes = body.parameter_bytes,
-                          .dynamic_offset = body.dynamic_offset,
-                          .independent = body.independent,
-                          .addresses = {}};
+    const DeviceCode code = device_code(body, 0);
     testing::WindowBuilder builder;
     for (uint32_t i = 0; i < launches; ++i) {
       builder.add_launch(grid, blocks_of_task, {});
@@ -200,7 +196,7 @@ class TicketTrace : public ::testing::Test {
     builder.add_tasks_in_launch_order();
     schedule::find_runs(builder.plan);
     SignalMemory signals;
-    DeviceTables made = make_device_tables(builder.window, signals);
+    DeviceTables made = make_device_tables(builder.window, signals, {body.beside.threads, 0});
     ASSERT_LE(made.bytes.size() + 8 * (made.flag_count + 1), bytes);
     const CUdeviceptr flags = memory + made.bytes.size();
     made.place(memory, flags, flags + 8 * made.flag_count);
@@ -212,13 +208,13 @@ class TicketTrace : public ::testing::Test {
     ASSERT_EQ(cuModuleLoadData(&loaded, noted_->text.c_str()), CUDA_SUCCESS);
     ASSERT_EQ(cuModuleGetFunction(&megakernel, loaded, megakernel_name), CUDA_SUCCESS);
     void* parameters[] = {&made.window};
-    ASSERT_EQ(cuLaunchKernel(megakernel, 1, 1, 1, body.threads, 1, 1,
+    ASSERT_EQ(cuLaunchKernel(megakernel, 1, 1, 1, body.beside.threads, 1, 1,
                              static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
               CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     uint32_t ran = 0;
     ASSERT_EQ(cuMemcpyDtoH(&ran, counter, 4), CUDA_SUCCESS);
-    EXPECT_EQ(ran, launches * grid.count() * body.threads);
+    EXPECT_EQ(ran, launches * grid.count() * body.beside.threads);
     read_paths(loaded);
     cuModuleUnload(loaded);
     cuMemFree(memory);

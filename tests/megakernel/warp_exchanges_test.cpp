@@ -191,9 +191,11 @@ TEST(WarpExchanges, OfACalledFunctionMayNameLanesThatReturn) {
 // Lanes that are known to be in one place need nothing; a block that keeps states of lanes, or asks
 // who is active, must not run beside the next one.
 TEST(WarpExchanges, KeepBlocksApartWhereTheyMust) {
-  EXPECT_TRUE(testing::rewrite_statements(shuffle, whole_warps)->independent);
-  EXPECT_FALSE(testing::rewrite_statements(early_end + shuffle, whole_warps)->independent);
-  EXPECT_FALSE(testing::rewrite_statements("activemask.b32 %r3;", whole_warps)->independent);
+  EXPECT_TRUE(testing::rewrite_statements(shuffle, whole_warps)->beside.is_independent);
+  EXPECT_FALSE(
+      testing::rewrite_statements(early_end + shuffle, whole_warps)->beside.is_independent);
+  EXPECT_FALSE(
+      testing::rewrite_statements("activemask.b32 %r3;", whole_warps)->beside.is_independent);
 }
 
 }  // namespace

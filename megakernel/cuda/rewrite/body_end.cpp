@@ -57,7 +57,7 @@ std::set<std::string> ending_labels(const ptx::Block& body) {
 }  // namespace
 
 BodyEnd::BodyEnd(const RewriteContext& context, const ptx::Block& body)
-    : context_(context), meeting_(context.places.lane_states()), labels_(ending_labels(body)) {
+    : context_(context), meeting_(context), labels_(ending_labels(body)) {
   ptx::for_each_instruction(body, [&](const Instruction& instruction) {
     waits_for_copies_ |= instruction.opcode == Opcode::cp;
   });

@@ -29,7 +29,7 @@ class Rewriter {
       : context_(context),
         source_(function),
         operands_(context, function.is_entry),
-        meeting_(context.places.lane_states()),
+        meeting_(context),
         end_(context, function.body) {}
 
   ptx::Function run() {
@@ -40,6 +40,7 @@ class Rewriter {
     check_attributes();
     result.attributes.clear();
     result.body.statements.clear();
+    context_.group.open(result.body);
     if (meets_lanes()) LaneMeeting::declare(result.body);
     if (source_.is_entry) open_body(result);
     rewrite_block(source_.body, result.body);
@@ -76,7 +77,7 @@ class Rewriter {
     }
     append(body.body, ".reg .b32 %sl_thread;");
     append(body.body, ".reg .pred %sl_beyond;");
-    append(body.body, "mov.u32 %sl_thread, %tid.x;");
+    append(body.body, context_.group.thread("%sl_thread"));
     if ((context_.drops_out || meets_lanes()) && whole_warps() != threads()) {
       append(body.body, fmt::format("setp.ge.u32 %sl_beyond, %sl_thread, {};", whole_warps()));
       append(body.body, "@%sl_beyond ret;");
@@ -143,8 +144,8 @@ class Rewriter {
         fmt::format("instruction {} is not known to the rewriter", instruction.opcode_name())};
   }
 
-  // Barrier k of the block becomes barrier k + 1: the scheduler's own is 0, at which the worker's
-  // other warps wait already.
+  // Barrier k of a block that has the worker for itself becomes barrier k + 1: the scheduler's own
+  // is 0, at which the worker's other warps wait already.
   void rewrite_barrier(Instruction barrier, Block& out) {
     const bool reduces = barrier.has_modifier("red");
     const bool arrives = barrier.has_modifier("arrive");
@@ -163,12 +164,11 @@ class Rewriter {
       end_.meet(out);
       return;
     }
-    barrier.operands[id_at] = Operand{ptx::IntegerLiteral{id->bits + 1, false}};
     if (!counted) {
       barrier.operands.insert(barrier.operands.begin() + static_cast<std::ptrdiff_t>(id_at) + 1,
                               Operand{ptx::IntegerLiteral{whole_warps(), false}});
     }
-    out.statements.emplace_back(std::move(barrier));
+    context_.group.meet(std::move(barrier), out);
   }
 
   void rename_callee(Instruction& call) const {

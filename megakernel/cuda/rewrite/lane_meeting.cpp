@@ -6,20 +6,8 @@
 #include <fmt/format.h>
 
 #include "megakernel/cuda/rewrite/statements.hpp"
-#include "megakernel/cuda/worker_memory.h"
 
 namespace sluice::megakernel {
-namespace {
-
-// A lane that has ended has state 0. While it runs its state is all bits but its own, which no mask
-// of an exchange is that it may come to.
-constexpr const char* own_state_place =
-    "mov.u32 %sl_lane_thread, %tid.x;\n"
-    "mov.u32 %sl_lane_pool, " SLUICE_POOL
-    ";\n"
-    "mad.lo.u32 %sl_lane_own, %sl_lane_thread, 4, %sl_lane_pool;\n";
-
-}  // namespace
 
 void LaneMeeting::declare(ptx::Block& out) {
   append(out,
@@ -29,6 +17,15 @@ void LaneMeeting::declare(ptx::Block& out) {
          ".reg .pred %sl_lane_none, %sl_lane_came, %sl_lane_ended;");
 }
 
+// A lane that has ended has state 0. While it runs its state is all bits but its own, which no mask
+// of an exchange is that it may come to.
+std::string LaneMeeting::own_state_place() const {
+  return fmt::format(
+      "{}\nmov.u32 %sl_lane_pool, {};\n"
+      "mad.lo.u32 %sl_lane_own, %sl_lane_thread, 4, %sl_lane_pool;\n",
+      group_.thread("%sl_lane_thread"), group_.pool());
+}
+
 void LaneMeeting::open(ptx::Block& out, uint64_t threads) const {
   append(out, fmt::format("{}mov.u32 %sl_lane_bit, %lanemask_eq;\n"
                           "not.b32 %sl_lane_state, %sl_lane_bit;\n"
@@ -36,13 +33,13 @@ void LaneMeeting::open(ptx::Block& out, uint64_t threads) const {
                           "selp.b32 %sl_lane_state, 0, %sl_lane_state, %sl_lane_ended;\n"
                           "st.volatile.shared.u32 [%sl_lane_own+{}], %sl_lane_state;\n"
                           "bar.warp.sync 0xffffffff;",
-                          own_state_place, threads, states_));
+                          own_state_place(), threads, states_));
 }
 
 void LaneMeeting::close(ptx::Block& out, const std::string& under) const {
   append(out, fmt::format("{}mov.u32 %sl_lane_state, 0;\n"
                           "{}st.volatile.shared.u32 [%sl_lane_own+{}], %sl_lane_state;",
-                          own_state_place, under, states_));
+                          own_state_place(), under, states_));
 }
 
 void LaneMeeting::meet(ptx::Block& out, ptx::Instruction exchange) {
@@ -87,7 +84,7 @@ void LaneMeeting::meet(ptx::Block& out, ptx::Instruction exchange) {
                           "xor.b32 %sl_lane_left, %sl_lane_left, %sl_lane_other;\n"
                           "bra $sluice_look_{2};\n"
                           "$sluice_met_{2}:",
-                          own_state_place, states_, number));
+                          own_state_place(), states_, number));
   exchange.operands.back() = ptx::Operand{ptx::Identifier{"%sl_lane_there", {}}};
   out.statements.emplace_back(std::move(exchange));
   // Nobody comes to another exchange before all that met have left this one.

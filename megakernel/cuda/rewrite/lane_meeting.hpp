@@ -10,15 +10,16 @@
 #include <cstdint>
 #include <string>
 
+#include "megakernel/cuda/rewrite/rewrite_context.hpp"
 #include "ptx/syntax.hpp"
 
 namespace sluice::megakernel {
 
-// LaneMeeting writes the PTX of one function for it. `states` is the offset in the worker's pool of
-// a u32 for each thread.
+// LaneMeeting writes the PTX of one function for it.
 class LaneMeeting {
  public:
-  explicit LaneMeeting(uint32_t states) : states_(states) {}
+  explicit LaneMeeting(const RewriteContext& context)
+      : group_(context.group), states_(context.places.own_offset()) {}
 
   // declare() goes before all else in a function.
   static void declare(ptx::Block& out);
@@ -31,7 +32,10 @@ class LaneMeeting {
   void meet(ptx::Block& out, ptx::Instruction exchange);
 
  private:
-  uint32_t states_;
+  std::string own_state_place() const;
+
+  const BlockGroup& group_;
+  const uint32_t states_;  // the offset in the worker's pool of a u32 for each thread
   unsigned meetings_ = 0;
 };
 

@@ -45,20 +45,22 @@ void OperandRewriter::rewrite(Instruction& instruction, Block& out) {
   for (Operand& operand : instruction.operands) {
     ptx::for_each_operand(operand, [&](Operand& leaf) {
       if (auto* name = std::get_if<Identifier>(&leaf.value)) {
-        rewrite_name(*name, leaf, out);
+        rewrite_name(*name, instruction, leaf, out);
       } else if (auto* address = std::get_if<ptx::Address>(&leaf.value)) {
         rewrite_address(*address, instruction, out);
       } else if (auto* offset = std::get_if<ptx::Offset>(&leaf.value)) {
-        rewrite_offset(*offset, leaf, out);
+        rewrite_offset(*offset, instruction, leaf, out);
       }
     });
   }
 }
 
-void OperandRewriter::rewrite_name(const Identifier& name, Operand& leaf, Block& out) {
+void OperandRewriter::rewrite_name(const Identifier& name, const Instruction& instruction,
+                                   Operand& leaf, Block& out) {
   if (name.name.starts_with("%")) return rewrite_register(name, leaf, out);
   if (const auto offset = context_.places.pool_offset(name.name, is_entry_)) {
-    leaf = Operand{ptx::Offset{SLUICE_POOL, *offset}};
+    leaf = is_moved(name.name) ? own_place(*offset, instruction, out)
+                               : Operand{ptx::Offset{SLUICE_POOL, *offset}};
   } else if (context_.places.address_offset(name.name)) {
     leaf = Operand{Identifier{load_address(name.name, out), {}}};
   } else if (const ptx::Function* function = context_.module.find_function(name.name);
@@ -67,10 +69,30 @@ void OperandRewriter::rewrite_name(const Identifier& name, Operand& leaf, Block&
   }
 }
 
-void OperandRewriter::rewrite_offset(ptx::Offset& offset, Operand& leaf, Block& out) {
+bool OperandRewriter::is_moved(const std::string& name) const {
+  return context_.group.is_moved() && !(is_entry_ && context_.places.is_parameter(name));
+}
+
+// Addresses of shared memory have 32 bits, and stand in registers of 64 too.
+Operand OperandRewriter::own_place(int64_t offset, const Instruction& instruction, Block& out) {
+  std::string place = temporary(out, "b32");
+  append(out, fmt::format("add.u32 {}, {}, {};", place, context_.group.pool(), offset));
+  if (instruction.has_modifier("u64") || instruction.has_modifier("s64") ||
+      instruction.has_modifier("b64")) {
+    const std::string wide = temporary(out, "b64");
+    append(out, fmt::format("cvt.u64.u32 {}, {};", wide, place));
+    place = wide;
+  }
+  return Operand{Identifier{place, {}}};
+}
+
+void OperandRewriter::rewrite_offset(const ptx::Offset& offset, const Instruction& instruction,
+                                     Operand& leaf, Block& out) {
   if (const auto place = context_.places.pool_offset(offset.name, is_entry_)) {
-    offset.name = SLUICE_POOL;
-    offset.bytes += *place;
+    ptx::Offset moved = offset;
+    moved.name = SLUICE_POOL;
+    moved.bytes += *place;
+    leaf = is_moved(offset.name) ? own_place(moved.bytes, instruction, out) : Operand{moved};
   } else if (context_.places.address_offset(offset.name)) {
     const std::string base = load_address(offset.name, out);
     append(out, fmt::format("add.s64 {0}, {0}, {1};", base, offset.bytes));
@@ -86,7 +108,7 @@ void OperandRewriter::rewrite_address(ptx::Address& address, const Instruction& 
     if (context_.places.is_parameter(address.base) && instruction.opcode != ptx::Opcode::ld) {
       throw Refusal{"it writes to a parameter"};
     }
-    address.base = SLUICE_POOL;
+    address.base = is_moved(address.base) ? context_.group.pool() : SLUICE_POOL;
     address.bytes += *place;
   } else if (context_.places.address_offset(address.base)) {
     address.base = load_address(address.base, out);
@@ -134,7 +156,7 @@ std::string OperandRewriter::position(std::string_view what, const std::string& 
     return name;
   }
   // The threads of a worker are numbered linearly, x fastest, as those of a block.
-  append(out, fmt::format("mov.u32 {}, %tid.x;", name));
+  append(out, context_.group.thread(name));
   const uint64_t below = axis == 0 ? 1 : axis == 1 ? extents[0] : uint64_t{extents[0]} * extents[1];
   if (below > 1) append(out, divide(name, below));
   if (below * extents[axis] < context_.block.count()) append(out, remainder(name, extents[axis]));

@@ -24,8 +24,13 @@ class OperandRewriter {
 
  private:
   std::string temporary(ptx::Block& out, const char* type);
-  void rewrite_name(const ptx::Identifier& name, ptx::Operand& leaf, ptx::Block& out);
-  void rewrite_offset(ptx::Offset& offset, ptx::Operand& leaf, ptx::Block& out);
+  void rewrite_name(const ptx::Identifier& name, const ptx::Instruction& instruction,
+                    ptx::Operand& leaf, ptx::Block& out);
+  void rewrite_offset(const ptx::Offset& offset, const ptx::Instruction& instruction,
+                      ptx::Operand& leaf, ptx::Block& out);
+  // is_moved() is whether a name of the pool is one that each group of threads has its own of.
+  bool is_moved(const std::string& name) const;
+  ptx::Operand own_place(int64_t offset, const ptx::Instruction& instruction, ptx::Block& out);
   void rewrite_address(ptx::Address& address, const ptx::Instruction& instruction, ptx::Block& out);
   void rewrite_register(const ptx::Identifier& name, ptx::Operand& leaf, ptx::Block& out);
   std::string load_address(const std::string& variable, ptx::Block& out);

@@ -68,7 +68,7 @@ Result<Places> Places::create(const ptx::Module& module, const ptx::Function& ke
     });
   }
   uint64_t end = SLUICE_PARAMETERS + places.parameter_bytes_ + 8 * places.variables_.size();
-  places.lane_states_ = static_cast<uint32_t>(end);
+  places.own_offset_ = static_cast<uint32_t>(end);
   end += 4 * uint64_t{lanes};
   uint64_t dynamic_alignment = 16;
   std::vector<std::string> dynamic;

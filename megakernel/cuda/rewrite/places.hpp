@@ -29,7 +29,9 @@ class Places {
   std::optional<uint32_t> address_offset(const std::string& name) const;
 
   uint32_t parameter_bytes() const { return parameter_bytes_; }
-  uint32_t lane_states() const { return lane_states_; }
+  // own_offset() is where what a block has for itself begins: states of lanes, then the shared
+  // variables.
+  uint32_t own_offset() const { return own_offset_; }
   uint32_t dynamic_offset() const { return dynamic_offset_; }
   const std::vector<std::string>& variables() const { return variables_; }
   bool has_shared() const { return !shared_.empty(); }
@@ -40,7 +42,7 @@ class Places {
   std::map<std::string, uint32_t> addresses_;
   std::vector<std::string> variables_;
   uint32_t parameter_bytes_ = 0;
-  uint32_t lane_states_ = 0;
+  uint32_t own_offset_ = 0;
   uint32_t dynamic_offset_ = 0;
 };
 

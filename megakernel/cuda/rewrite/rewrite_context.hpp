@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/dim3.hpp"
+#include "megakernel/cuda/rewrite/block_group.hpp"
 #include "megakernel/cuda/rewrite/places.hpp"
 #include "ptx/syntax.hpp"
 
@@ -15,6 +16,7 @@ struct RewriteContext {
   const ptx::Module& module;
   const Places& places;
   Dim3 block;
+  BlockGroup group;
   std::string prefix;      // of the names of functions that the body defines
   bool drops_out = false;  // its barriers are of the threads that have not ended
   // Exchanges of values in a warp that may name lanes which have ended (flow.hpp).

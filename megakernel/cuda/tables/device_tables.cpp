@@ -22,6 +22,7 @@ namespace {
 using schedule::TaskRange;
 
 static_assert(sizeof(SluiceSlot) == SLUICE_CONTROL_NEXT);
+static_assert(SLUICE_SLOT + offsetof(SluiceSlot, at_once) == SLUICE_CONTROL_AT_ONCE);
 static_assert(SLUICE_WAITS + SLUICE_MOST_STAGED_WAITS * sizeof(SluiceWait) <= SLUICE_PARAMETERS);
 // The lanes of the warp that waits look at half as many waits at once: no more are staged.
 constexpr uint32_t lanes = 32;
@@ -38,10 +39,12 @@ bool is_measured(const SluiceTask& task) {
 
 class TableWriter {
  public:
-  TableWriter(const Window& window, SignalMemory& signals, std::span<const uint32_t> renumbered)
+  TableWriter(const Window& window, SignalMemory& signals, const Workers& workers,
+              std::span<const uint32_t> renumbered)
       : window_(window),
         plan_(window.plan),
         signals_(signals),
+        workers_(workers),
         renumbered_(renumbered),
         slots_(window.plan.launches.size()),
         counter_of_slot_(slots_.size(), SLUICE_NONE),
@@ -164,7 +167,9 @@ class TableWriter {
     slot.blocks_per_task = tasks.blocks_per_task;
     slot.width = reciprocal_of(launch.grid[0]);
     slot.height = reciprocal_of(launch.grid[1]);
-    slot.independent = code.independent ? 1 : 0;
+    const uint32_t at_once = code.at_once(workers_, launch.dynamic_shared_bytes);
+    const bool in_groups = code.beside.most(workers_.threads) > 1;
+    slot.at_once = in_groups ? at_once : code.beside.is_independent ? SLUICE_NONE : 0;
     slot.signals.flags = flag_offset(index);
     slot.staged_words = code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size());
     slot.staged = reserve(size_t{8} * slot.staged_words);
@@ -175,7 +180,8 @@ class TableWriter {
     if (!code.addresses.empty()) {
       std::memcpy(staged + code.parameter_bytes, code.addresses.data(), 8 * code.addresses.size());
     }
-    tables_.pool_bytes = std::max(tables_.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes));
+    tables_.pool_bytes =
+        std::max(tables_.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes, at_once));
   }
 
   void write_waits(size_t index) {
@@ -258,6 +264,7 @@ class TableWriter {
   const Window& window_;
   const schedule::Plan& plan_;
   SignalMemory& signals_;
+  const Workers& workers_;
   const std::span<const uint32_t> renumbered_;
   DeviceTables tables_;
   std::vector<SluiceSlot> slots_;
@@ -298,9 +305,26 @@ void set_workers(SluiceWindow& window, uint32_t workers) {
   window.tickets_ahead = window.task_count > workers ? window.task_count - workers : 0;
 }
 
-DeviceTables make_device_tables(const Window& window, SignalMemory& signals, uint32_t stress,
-                                std::span<const uint32_t> renumbered) {
-  return TableWriter(window, signals, renumbered).write(stress);
+uint32_t DeviceCode::at_once(const Workers& workers, uint32_t dynamic_shared_bytes) const {
+  const uint32_t most = beside.most(workers.threads);
+  const uint64_t alone = pool_bytes(dynamic_shared_bytes);
+  const uint64_t stride = beside.stride(dynamic_shared_bytes);
+  if (most == 1 || stride == 0) return most;
+  if (workers.most_bytes < alone) return 1;
+  return static_cast<uint32_t>(std::min<uint64_t>(most, 1 + (workers.most_bytes - alone) / stride));
+}
+
+DeviceCode device_code(const TaskBody& body, uint32_t number) {
+  return {.body = number,
+          .parameter_bytes = body.parameter_bytes,
+          .dynamic_offset = body.dynamic_offset,
+          .beside = body.beside,
+          .addresses = {}};
+}
+
+DeviceTables make_device_tables(const Window& window, SignalMemory& signals, const Workers& workers,
+                                uint32_t stress, std::span<const uint32_t> renumbered) {
+  return TableWriter(window, signals, workers, renumbered).write(stress);
 }
 
 }  // namespace sluice::megakernel

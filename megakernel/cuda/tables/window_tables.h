@@ -75,10 +75,12 @@ typedef struct SLUICE_TOGETHER SluiceSlot {
   SluiceReciprocal width;
   SluiceReciprocal height;
   SluiceSignals signals;
-  uint64_t waits;       /* offset of SluiceWait[], device_edges.h */
-  uint64_t staged;      /* offset: the parameter block, then addresses of variables */
-  uint32_t body;        /* its number in sluice_run_block() */
-  uint32_t independent; /* its blocks may follow each other without a barrier */
+  uint64_t waits;   /* offset of SluiceWait[], device_edges.h */
+  uint64_t staged;  /* offset: the parameter block, then addresses of variables */
+  uint32_t body;    /* its number in sluice_run_block() */
+  uint32_t at_once; /* 0: its blocks follow each other, with a barrier of the worker between
+                       them; SLUICE_NONE: without one; or else sluice_run_block() runs all
+                       blocks of a task, so many at once */
 } SluiceSlot;
 
 /* SluiceReport is what a worker says before it gives up. The host reads it; all zero before. */

@@ -30,6 +30,11 @@ constexpr const char* counting_kernel =
     ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n.reg .pred %p<2>;\n"
     ".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n"
     "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n"
+    // So does each of this one's, which has shared memory.
+    ".visible .entry sharing(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n.reg .pred %p<2>;\n"
+    ".reg .b32 %r<2>;\n.shared .align 4 .b8 row[4096];\nmov.u32 %r1, %tid.x;\n"
+    "st.shared.u32 [row], %r1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n"
+    "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n"
     // Each block of this one takes 20 microseconds at least.
     ".visible .entry waiting(.param .u64 out)\n{\n.reg .b64 %rd<4>;\n.reg .pred %p<2>;\n"
     "mov.u64 %rd1, %globaltimer;\nagain:\nmov.u64 %rd2, %globaltimer;\n"
@@ -55,7 +60,7 @@ class DeviceExecutorTest : public ::testing::Test {
   void TearDown() override { cuMemFree_v2(word_); }
 
   WindowBackend::Answer find(DeviceExecutor& executor) {
-    WindowBackend::Kernel kernel{.module = &module_, .name = kernel_, .block = {32, 1, 1}};
+    WindowBackend::Kernel kernel{.module = &module_, .name = kernel_, .block = block_};
     WindowBackend::Answer answer = executor.find_code(kernel, body_);
     return answer.pending ? executor.find_code(kernel, body_) : answer;
   }
@@ -96,6 +101,7 @@ class DeviceExecutorTest : public ::testing::Test {
   testing::RecordingDriver recording_;
   ptx::Module module_;
   const char* kernel_ = "k";
+  Dim3 block_{32, 1, 1};
   CUdeviceptr word_ = 0;
   SluiceBlockLaunch launch_{&word_, {blocks, 1, 1}, 0};
   uint32_t body_ = WindowBackend::no_body;
@@ -199,7 +205,7 @@ TEST_F(DeviceExecutorTest, CopiesTablesFromPinnedMemory) {
 TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
   recording_.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor =
       [](int* blocks, CUfunction, int threads, size_t pool_bytes) {
-        EXPECT_EQ(threads, 32);
+        EXPECT_EQ(threads, 64);
         EXPECT_GE(pool_bytes, size_t{SLUICE_PARAMETERS} + 8);
         *blocks = 6;
         return CUDA_SUCCESS;
@@ -215,6 +221,50 @@ TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
   const WindowBackend::Capacity capacity = executor.capacity(*planned);
   EXPECT_EQ(capacity.workers, 6U * 132U);
   EXPECT_EQ(capacity.cache_bytes, uint64_t{50} << 20U);
+}
+
+// In workers of 256 threads, beside a wider kernel's, four blocks of 64 threads run at once; but no
+// more than shared memory leaves room for where as many workers as before shall fit a processor.
+TEST_F(DeviceExecutorTest, RunsBlocksSideBySideInTheSharedMemoryThatWorkersLeave) {
+  static int fitting;
+  static unsigned launched;
+  recording_.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor = [](int* blocks, CUfunction, int,
+                                                                     size_t) {
+    *blocks = fitting;
+    return CUDA_SUCCESS;
+  };
+  recording_.driver.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute,
+                                              CUdevice device) {
+    if (attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) {
+      *value = 228 * 1024;
+    } else if (attribute == CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) {
+      *value = 1024;
+    } else {
+      return cuDeviceGetAttribute(value, attribute, device);
+    }
+    return CUDA_SUCCESS;
+  };
+  recording_.driver.cuLaunchKernel = [](CUfunction function, unsigned x, unsigned y, unsigned z,
+                                        unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                        CUstream stream, void** parameters, void** extra) {
+    launched = shared;
+    return cuLaunchKernel(function, x, y, z, bx, by, bz, shared, stream, parameters, extra);
+  };
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  block_ = {256, 1, 1};
+  ASSERT_NE(find(executor).code, nullptr);
+  body_ = WindowBackend::no_body;
+  block_ = {64, 1, 1};
+  kernel_ = "sharing";
+  const auto shared = window(executor);
+  unsigned runs = 0;
+  // Of 6 workers each may have 37 KiB, of 16 it is 13.
+  for (const auto& [workers, at_once] : {std::pair{6, 4U}, {16, 2U}, {48, 1U}}) {
+    fitting = workers;
+    EXPECT_EQ(run(executor, shared), CUDA_SUCCESS);
+    EXPECT_EQ(launched, codes_.back()->pool_bytes(0, at_once)) << workers;
+    EXPECT_EQ(counted(), ++runs * 2 * blocks);
+  }
 }
 
 // By them its body joins a class; of a library the driver has a kernel first.

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ constexpr const char* more_kernels =
     "@%p1 bra first;\nbar.sync 0;\nsetp.eq.u32 %p2, %r3, 1;\n@!%p2 bra second;\n"
     "bar.sync 0;\nst.global.u32 [%rd1], %r1;\nbra second;\nfirst:\nbra second;\nsecond:\nret;\n}\n";
 
-class LateDebts : public ::testing::TestWithParam<unsigned> {
+// By architecture, and whether blocks run side by side where they may.
+class LateDebts : public ::testing::TestWithParam<std::tuple<unsigned, bool>> {
  protected:
   static std::string source() {
     std::ifstream file(SLUICE_ENDING_LANES);
@@ -72,7 +74,7 @@ class LateDebts : public ::testing::TestWithParam<unsigned> {
   }
 
   // All cases in one megakernel, as far as the architecture takes them.
-  static std::string link(unsigned architecture) {
+  static std::string link(unsigned architecture, bool in_groups) {
     const auto module = ptx::parse(source(), "ending_lanes");
     EXPECT_TRUE(module) << module.error().line();
     std::deque<TaskBody> bodies;
@@ -82,6 +84,7 @@ class LateDebts : public ::testing::TestWithParam<unsigned> {
                                fmt::format("k{}_", bodies.size()));
       EXPECT_TRUE(body) << body.error().line();
       EXPECT_TRUE(body->meets_lanes || body->drops_out);
+      body->beside.is_possible &= in_groups;
       if (ptx::target_age(body->target).architecture > architecture) continue;
       pointers.push_back(&bodies.emplace_back(std::move(*body)));
     }
@@ -97,21 +100,38 @@ TEST_P(LateDebts, NoLaneThatHasEndedWaitsForThoseThatWaitForIt) {
     GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
                     "not looked at";
   }
-  const std::string linked = link(GetParam());
+  const auto [architecture, in_groups] = GetParam();
+  const std::string linked = link(architecture, in_groups);
   const auto file = std::filesystem::path(::testing::TempDir()) /
-                    fmt::format("late_debts_{}_{}.ptx", getpid(), GetParam());
+                    fmt::format("late_debts_{}_{}.ptx", getpid(), architecture);
   std::ofstream(file) << linked;
-  const auto code = testing::disassemble(file.string(), GetParam());
+  const auto code = testing::disassemble(file.string(), architecture);
   std::filesystem::remove(file);
   ASSERT_TRUE(code);
   // What is looked for is there: else nothing could ever be found.
   EXPECT_TRUE(std::any_of(code->instructions.begin(), code->instructions.end(),
                           [](const auto& one) { return one.is("BSSY"); }));
-  EXPECT_THAT(testing::late_debts(*code, words_of(linked)), ::testing::IsEmpty());
+  const uint32_t words = words_of(linked);
+  EXPECT_TRUE(
+      std::any_of(code->instructions.begin(), code->instructions.end(), [&](const auto& one) {
+        return one.is("STS") && one.operands.ends_with(fmt::format("+{:#x}], RZ", words));
+      }));
+  EXPECT_EQ(std::any_of(code->instructions.begin(), code->instructions.end(),
+                        [](const auto& one) {
+                          return one.function.find("sluice_groups_") != std::string::npos;
+                        }),
+            in_groups);
+  EXPECT_THAT(testing::late_debts(*code, words), ::testing::IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, LateDebts, ::testing::Values(75U, 80U, 90U, 100U, 120U),
-                         [](const auto& info) { return fmt::format("sm_{}", info.param); });
+std::string name_of(const ::testing::TestParamInfo<std::tuple<unsigned, bool>>& info) {
+  return fmt::format("sm_{}{}", std::get<0>(info.param),
+                     std::get<1>(info.param) ? "_side_by_side" : "");
+}
+INSTANTIATE_TEST_SUITE_P(Architectures, LateDebts,
+                         ::testing::Combine(::testing::Values(75U, 80U, 90U, 100U, 120U),
+                                            ::testing::Bool()),
+                         name_of);
 
 }  // namespace
 }  // namespace sluice::megakernel

@@ -52,7 +52,7 @@ bool is_signal_store(const Instruction& here) {
          here.opcode.find(".64.STRONG.GPU") != std::string::npos;
 }
 bool is_in_body(const Instruction& here) {
-  return here.function.ends_with("b0_k");
+  return here.function.ends_with("$b0_k");
 }
 
 class TicketPath : public ::testing::TestWithParam<unsigned> {
@@ -62,15 +62,19 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
       GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
                       "not looked at";
     }
-    const auto linked = testing::counting_megakernel();
-    ASSERT_TRUE(linked) << linked.error().line();
+    code_ = code_of(false);
+  }
+
+  static testing::MachineCode code_of(bool in_groups) {
+    const auto linked = testing::counting_megakernel(in_groups);
+    EXPECT_TRUE(linked) << linked.error().line();
     const auto file = std::filesystem::path(::testing::TempDir()) /
                       fmt::format("ticket_path_{}_{}.ptx", getpid(), GetParam());
     std::ofstream(file) << linked->text;
     auto code = testing::disassemble(file.string(), GetParam());
     std::filesystem::remove(file);
-    ASSERT_TRUE(code);
-    code_ = std::move(*code);
+    EXPECT_TRUE(code);
+    return code.value_or(testing::MachineCode());
   }
 
   static bool reads_ticket(const Instruction& here) {
@@ -79,9 +83,10 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
 
   // The leading lane's way from where it reads its ticket to the body. It does all that other lanes
   // of its warp do, and fetches the next task too.
-  Path path(std::vector<Landmark> landmarks) const {
+  Path path(std::vector<Landmark> landmarks) const { return path(code_, std::move(landmarks)); }
+  static Path path(const testing::MachineCode& code, std::vector<Landmark> landmarks) {
     landmarks.insert(landmarks.begin(), {{is_barrier, nullptr}, {reads_ticket, is_barrier}});
-    Path path = testing::shortest_path(code_, megakernel_name, landmarks);
+    Path path = testing::shortest_path(code, megakernel_name, landmarks);
     path.erase(path.begin(), std::find_if(path.begin(), path.end(),
                                           [&](const auto* one) { return reads_ticket(*one); }));
     return path;
@@ -102,18 +107,19 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
 
   // within_slot() is that of a task whose slot is staged, and the next one's too. Nothing is read
   // of the tables.
-  Path within_slot() const {
+  Path within_slot() const { return within_slot(code_); }
+  static Path within_slot(const testing::MachineCode& code) {
     const auto finds_task = [](const Instruction& here) {
       return here.is("LDS.128") && here.operands.find(fmt::format(
                                        "+{:#x}]", int{SLUICE_CONTROL_KNOWN})) != std::string::npos;
     };
-    return path({{is_ticket, is_table_load},
-                 {is_signal_load, is_table_load},
-                 {is_fence, is_table_load},
-                 {is_barrier, is_table_load},
-                 {finds_task, is_table_load},
-                 {keeps_next, is_barrier},
-                 {is_in_body, is_barrier}});
+    return path(code, {{is_ticket, is_table_load},
+                       {is_signal_load, is_table_load},
+                       {is_fence, is_table_load},
+                       {is_barrier, is_table_load},
+                       {finds_task, is_table_load},
+                       {keeps_next, is_barrier},
+                       {is_in_body, is_barrier}});
   }
 
   // new_slot() is that of the first task of a slot, up to its first look at a signal.
@@ -138,7 +144,8 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
     return found;
   }
 
-  // sections() is how many instructions there are of each kind.
+  // sections() is how many instructions there are of each kind; of groups, how many more where two
+  // blocks run side by side.
   std::map<std::string, size_t> sections() const {
     const Path found = within_slot(), first = new_slot();
     const auto before = [](const Path& all, bool (*is)(const Instruction&)) {
@@ -153,6 +160,7 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
             {"await", barrier - ticket},
             {"fetch", fetched - barrier},
             {"run", found.size() - 1 - fetched},
+            {"groups", within_slot(code_of(true)).size() - found.size()},
             {"release", release().size() - 1}};
   }
 
@@ -179,6 +187,7 @@ TEST_P(TicketPath, HasSectionsNoLongerThanTheTableSays) {
     if (folder != nullptr) {
       written << fmt::format("{} scheduler {} {}\n", GetParam(), section, instructions);
     } else {
+      EXPECT_GT(instructions, 0U) << section;
       EXPECT_LE(instructions, known[section] + slack) << section;
     }
   }

@@ -1,0 +1,55 @@
+#include "megakernel/cuda/occupancy.hpp"
+
+#include <algorithm>
+
+namespace sluice::megakernel {
+namespace {
+
+uint64_t bytes_of(const CudaDriver& driver, CUdevice_attribute attribute) {
+  return static_cast<uint64_t>(std::max(0, attribute_of(driver, attribute)));
+}
+
+uint32_t workers_on_processor(const CudaDriver& driver, const CodeStore::Loaded& code,
+                              uint64_t pool_bytes) {
+  int blocks = 0;
+  driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code.function,
+                                                     static_cast<int>(code.threads), pool_bytes);
+  return static_cast<uint32_t>(std::max(1, blocks));
+}
+
+}  // namespace
+
+int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
+  CUdevice device = 0;
+  int value = 0;
+  if (driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
+  return driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
+}
+
+uint32_t resident_workers(const CudaDriver& driver, const CodeStore::Loaded& code,
+                          uint64_t pool_bytes) {
+  const int processors = attribute_of(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  return workers_on_processor(driver, code, pool_bytes) *
+         static_cast<uint32_t>(std::max(1, processors));
+}
+
+uint64_t pool_bytes_of(const Window& window) {
+  uint64_t bytes = 0;
+  for (const LaunchCode& code : window.code)
+    bytes = std::max(bytes, code.device->pool_bytes(code.launch->dynamic_shared_bytes));
+  return bytes;
+}
+
+Workers workers_of(const CudaDriver& driver, const CodeStore::Loaded& code, const Window& window) {
+  constexpr uint64_t unit = 1024;  // devices give it in such pieces or in smaller ones
+  const uint64_t all = bytes_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  const uint64_t share =
+      all / workers_on_processor(driver, code, pool_bytes_of(window)) / unit * unit;
+  const uint64_t reserved = bytes_of(driver, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  return {.threads = code.threads,
+          .most_bytes =
+              std::min(share - std::min(share, reserved),
+                       bytes_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))};
+}
+
+}  // namespace sluice::megakernel
