@@ -16,6 +16,7 @@ verdicts = {(one["step"], one["check"]): one["verdict"] for one in report["resul
 assert "FAILED" not in verdicts.values(), report
 assert verdicts["seen", "shared runtime"] == "ok", report
 assert verdicts["answers", "stencil"] == "same", report
+assert verdicts["ends", "blocks side by side"] == "ok", report
 assert verdicts["orders", "16 workers, seed 1"] == "same", report
 assert verdicts["probes", "probes 1, 3, 4, 5"] == "skipped", report
 # Two runs may differ by more than what is measured.
