@@ -28,9 +28,10 @@ struct LaunchCall {
   const CallSite* site = nullptr;  // where races are checked
 };
 
-// Memory is whose a buffer is: the device's, which the host reaches by copies alone, or such as the
-// host may read and write while the device works (managed, pinned).
-enum class Memory { of_device, host_may_watch };
+// Memory is whose an allocation is: the device's, which the host reaches by copies alone, or such as
+// the host may read and write while the device works (managed, pinned). What may be had at other
+// addresses too (a mapping of virtual memory) is no buffer.
+enum class Memory { of_device, host_may_watch, no_buffer };
 
 // VariablePlace is the memory of a variable of a module.
 struct VariablePlace {

@@ -157,9 +157,14 @@ void Runtime::function_changed(void* function) {
 }
 
 void Runtime::memory_allocated(uint64_t address, uint64_t bytes, Memory memory) {
-  if (memory == Memory::host_may_watch && !state_->takes.host_memory) return;
+  if (memory == Memory::host_may_watch && !state_->takes.host_memory) memory = Memory::no_buffer;
   state_->gate.enter_open([&] {
-    if (bytes != 0) state_->buffers.add(address, bytes, memory);
+    if (bytes == 0) return;
+    if (memory != Memory::no_buffer) {
+      state_->buffers.add(address, bytes, memory);
+    } else {
+      state_->buffers.displace(address, bytes);
+    }
   });
 }
 

@@ -78,14 +78,25 @@ extern "C" CUresult sluice_wrap_cuMemAllocAsync(CUdeviceptr* address, size_t byt
                address, bytes, Memory::of_device);
 }
 
+// The same memory may be mapped at several addresses.
+extern "C" CUresult sluice_wrap_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                                         CUmemGenericAllocationHandle handle,
+                                         unsigned long long flags) {
+  const KeepErrno keep;
+  flushed_runtime();
+  return noted(driver().cuMemMap(address, bytes, offset, handle, flags),
+               &Runtime::memory_allocated, &address, bytes, Memory::no_buffer);
+}
+
 // A pool may hold memory of the host or managed memory.
 extern "C" CUresult sluice_wrap_cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
                                                         CUmemoryPool pool, CUstream stream) {
   const KeepErrno keep;
   flushed_runtime();
   const CUresult result = driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream);
-  if (result != CUDA_SUCCESS || !is_device_memory(*address)) return result;
-  return noted(result, &Runtime::memory_allocated, address, bytes, Memory::of_device);
+  const bool is_buffer = result == CUDA_SUCCESS && is_device_memory(*address);
+  return noted(result, &Runtime::memory_allocated, address, bytes,
+               is_buffer ? Memory::of_device : Memory::no_buffer);
 }
 
 extern "C" CUresult sluice_wrap_cuMemFree_v2(CUdeviceptr address) {

@@ -7,18 +7,22 @@ namespace sluice::runtime {
 using Places = boost::icl::interval_map<uint64_t, dro::BufferId>::interval_type;
 
 dro::BufferId Buffers::add(uint64_t address, uint64_t bytes, Memory memory) {
+  displace(address, bytes);
+  buffers_.set({Places::right_open(address, address + bytes), ++last_});
+  if (memory == Memory::host_may_watch) watched_.insert(last_);
+  tracker_.tell([buffer = last_, bytes](dro::DependenceTracker& tracker) {
+    tracker.buffer_created(buffer, bytes);
+  });
+  return last_;
+}
+
+void Buffers::displace(uint64_t address, uint64_t bytes) {
   ++changes_;
   const auto place = Places::right_open(address, address + bytes);
   for (auto old = buffers_.find(place); old != buffers_.end(); old = buffers_.find(place))
     remove({.buffer = old->second,
             .address = old->first.lower(),
             .bytes = old->first.upper() - old->first.lower()});
-  buffers_.set({place, ++last_});
-  if (memory == Memory::host_may_watch) watched_.insert(last_);
-  tracker_.tell([buffer = last_, bytes](dro::DependenceTracker& tracker) {
-    tracker.buffer_created(buffer, bytes);
-  });
-  return last_;
 }
 
 void Buffers::remove(uint64_t address) {

@@ -43,6 +43,8 @@ class Buffers {
   // add() registers [address, address + bytes) (bytes > 0). Allocations that overlap it can no
   // longer exist, since their end went unseen: they are removed.
   dro::BufferId add(uint64_t address, uint64_t bytes, Memory memory = Memory::of_device);
+  // displace() removes them alone, for memory that is no buffer.
+  void displace(uint64_t address, uint64_t bytes);
   // remove() forgets the allocation that begins at `address`, if there is one.
   void remove(uint64_t address);
   // find() is the allocation that holds the byte at `address`, if there is one.

@@ -7,11 +7,41 @@
 #include <utility>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 __global__ void smooth(float* out, const float* in, int n) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x > 0 && x < n - 1) out[x] = (in[x - 1] + in[x + 1]) * .5f;
+}
+
+template <class Function>
+static void call(const char* name, Function function, auto... given) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status;
+  cudaGetDriverEntryPointByVersion(name, &found, 13000, cudaEnableDefault, &status);
+  const CUresult result = reinterpret_cast<Function>(found)(given...);
+  if (result != CUDA_SUCCESS) std::printf("%s: error %d\n", name, result);
+}
+
+static void* map_virtual(size_t bytes) {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  size_t unit = 0;
+  CUdeviceptr address = 0;
+  CUmemGenericAllocationHandle memory = 0;
+  const CUmemAccessDesc access = {properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  cudaFree(nullptr);
+  call("cuMemGetAllocationGranularity", &cuMemGetAllocationGranularity, &unit, &properties,
+       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+  bytes = (bytes + unit - 1) / unit * unit;
+  call("cuMemAddressReserve", &cuMemAddressReserve, &address, bytes, size_t{0}, CUdeviceptr{0},
+       0ull);
+  call("cuMemCreate", &cuMemCreate, &memory, bytes, &properties, 0ull);
+  call("cuMemMap", &cuMemMap, address, bytes, size_t{0}, memory, 0ull);
+  call("cuMemSetAccess", &cuMemSetAccess, address, bytes, &access, size_t{1});
+  return reinterpret_cast<void*>(address);
 }
 
 static float* allocate(const std::string& kind, size_t bytes) {
@@ -30,6 +60,8 @@ static float* allocate(const std::string& kind, size_t bytes) {
     cudaMemPool_t pool = nullptr;
     cudaDeviceGetDefaultMemPool(&pool, 0);
     cudaMallocFromPoolAsync(&memory, bytes, pool, nullptr);
+  } else if (kind == "virtual") {
+    memory = map_virtual(bytes);
   } else {
     cudaMalloc(&memory, bytes);
   }

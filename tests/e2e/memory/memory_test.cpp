@@ -34,6 +34,21 @@ TEST_P(Kinds, LaunchesMemsetsAndCopiesAreTasksWithTheSameAnswers) {
 INSTANTIATE_TEST_SUITE_P(Of, Kinds,
                          testing::Values("plain", "managed", "pinned", "mapped", "async", "pool"));
 
+// A mapping of virtual memory may be one of several of the same memory.
+TEST(VirtualMemory, LaunchesPassThroughWithAReason) {
+  const auto command = program("memory_kinds", {"virtual"});
+  const ScratchFolder scratch;
+  const std::string journal = scratch.file("journal");
+  const Outcome plain = sluice_run({"--off"}, command);
+  const Outcome under = sluice_run({"--journal", journal}, command);
+  EXPECT_EQ(under.output, plain.output) << under.errors;
+  EXPECT_EQ(under.output.find("no error checksum="), 0U) << under.output;
+  const auto passed = inspect_figures(journal)["passed_through"];
+  EXPECT_EQ(passed["count"], 50);
+  EXPECT_NE(passed.dump().find("points to memory that Sluice does not know"), std::string::npos)
+      << passed.dump();
+}
+
 class Watched : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(Watched, AFlagIsSeenAndWhatWasLaunchedBeforeIt) {

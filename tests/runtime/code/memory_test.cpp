@@ -52,6 +52,24 @@ TEST_F(MemoryTest, ACopyOverABufferEndsDependencesOnWhatItOverwrote) {
   EXPECT_EQ(runtime->counters().resolved, 0U);
 }
 
+// Where the host can't touch device memory, managed and pinned memory are no buffers; nor are
+// mappings of virtual memory anywhere. The end of what was there before may have gone unseen: a
+// device that was reset frees all.
+TEST_F(MemoryTest, WhatIsNoBufferTakesThePlaceOfOneThatWas) {
+  start();
+  for (const Memory memory : {Memory::host_may_watch, Memory::no_buffer}) {
+    PingPong program(64);
+    program.allocate_in(*runtime);
+    program.launch(*runtime, kernels["step"], 0);
+    runtime->memory_allocated(reinterpret_cast<uint64_t>(program.buffer(1).data()), 64 * 4, memory);
+    program.launch(*runtime, kernels["step"], 1);
+    synchronise();
+    program.free_in(*runtime);
+  }
+  EXPECT_EQ(device.events(),
+            (std::vector<std::string>{"window 0", "launch step", "window 0", "launch step"}));
+}
+
 TEST_F(MemoryTest, CodeUnloadedAndLoadedAgainIsFoundAgain) {
   start();
   PingPong program(64);
