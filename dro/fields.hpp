@@ -4,7 +4,7 @@
 //   members<T>    T is an object: calls member("name", value.member) for each, in the journal's
 //                 order, or another function of `member`:
 //                   member("name", value)                 an empty std::optional is left out
-//                   member.unless_empty("name", value)    left out where there is none
+//                   member.unless_empty("name", value)    left out where there is none, or 0
 //                   member.alternative("name", variant)   which alternative, by its T::kind
 //                   member.of_alternative(variant)        the members of that alternative
 //   elements<T>   T is an array of fixed length: a tuple of references to what it holds
@@ -100,6 +100,8 @@ class DeclaredWriter {
     bool is_empty = false;
     if constexpr (requires { value.present(); }) {
       is_empty = !value.present();
+    } else if constexpr (std::integral<T>) {
+      is_empty = value == 0;
     } else {
       is_empty = value.empty();
     }

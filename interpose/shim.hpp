@@ -4,9 +4,11 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "base/keep_errno.hpp"
 #include "interpose/driver/driver_calls.hpp"
+#include "interpose/wrappers/stream_keys.hpp"
 #include "runtime/check/host_copies.hpp"
 #include "runtime/races/race_observer.hpp"
 #include "runtime/runtime.hpp"
@@ -87,10 +89,18 @@ inline runtime::HostCopies* copies() {
   return runtime == nullptr ? nullptr : runtime->copies();
 }
 
-// tell_races() tells them of such a call: tell_races(&StreamClocks::event_done, event).
+// tell_races() tells them of such a call: tell_races(&StreamClocks::event_done, event). A stream's
+// handle goes as its key.
 template <class... Taken, class... Given>
 void tell_races(void (runtime::StreamClocks::*what)(Taken...), Given... given) {
-  if (races() != nullptr) races()->tell(what, given...);
+  [[maybe_unused]] const auto named = [](auto one) {
+    if constexpr (std::is_same_v<decltype(one), CUstream>) {
+      return key_of(one);
+    } else {
+      return one;
+    }
+  };
+  if (races() != nullptr) races()->tell(what, named(given)...);
 }
 
 // flushed_runtime() closes all windows and returns the runtime (null where there is none).

@@ -57,7 +57,7 @@ Libraries& libraries() {
 }
 
 int fill(const DriverCalls& calls, const runtime::Transfer& fill) {
-  const auto stream = static_cast<CUstream>(fill.stream);
+  const auto stream = static_cast<CUstream>(fill.stream.handle);
   const auto byte = static_cast<unsigned char>(fill.value);
   const auto half = static_cast<unsigned short>(fill.value);
   const size_t count = fill.row_bytes / fill.element_bytes;
@@ -77,7 +77,7 @@ int fill(const DriverCalls& calls, const runtime::Transfer& fill) {
 // give() has the driver do a copy or a fill.
 int give(const DriverCalls& calls, const runtime::Transfer& transfer) {
   if (transfer.kind == runtime::Transfer::Kind::fill) return fill(calls, transfer);
-  const auto stream = static_cast<CUstream>(transfer.stream);
+  const auto stream = static_cast<CUstream>(transfer.stream.handle);
   if (transfer.rows == 1)
     return calls.cuMemcpyAsync(transfer.to, transfer.from, transfer.row_bytes, stream);
   CUDA_MEMCPY2D rows = {};
@@ -141,7 +141,7 @@ int ShimDevice::launch(const runtime::LaunchCall& call) {
   if (const auto transfer = runtime::transfer_of(call)) return give(calls_, *transfer);
   return calls_.cuLaunchKernel(static_cast<CUfunction>(call.function), call.grid.x, call.grid.y,
                                call.grid.z, call.block.x, call.block.y, call.block.z,
-                               call.dynamic_shared_bytes, static_cast<CUstream>(call.stream),
+                               call.dynamic_shared_bytes, static_cast<CUstream>(call.stream.handle),
                                call.parameters, call.extra);
 }
 
@@ -206,24 +206,47 @@ uint32_t ShimDevice::architecture() {
   return static_cast<uint32_t>(std::max(0, 10 * major + minor));
 }
 
-bool ShimDevice::is_busy(void* stream) {
-  return table_ != nullptr && has_work(calls_, static_cast<CUstream>(stream));
+uint32_t ShimDevice::device_of(void* context) {
+  const bool has_entered = enter(context);
+  CUdevice device = 0;
+  if (calls_.cuCtxGetDevice == nullptr || calls_.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+    device = 0;
+  }
+  if (has_entered) leave();
+  return static_cast<uint32_t>(device);
 }
 
-int ShimDevice::enqueue(void* stream, std::function<void()> work) {
+bool ShimDevice::enter(void* context) {
+  CUcontext current = nullptr;
+  return context != nullptr && calls_.cuCtxGetCurrent != nullptr &&
+         calls_.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != context &&
+         calls_.cuCtxPushCurrent_v2(static_cast<CUcontext>(context)) == CUDA_SUCCESS;
+}
+
+void ShimDevice::leave() {
+  CUcontext left = nullptr;
+  calls_.cuCtxPopCurrent_v2(&left);
+}
+
+bool ShimDevice::is_busy(const StreamKey& stream) {
+  return table_ != nullptr && has_work(calls_, static_cast<CUstream>(stream.handle));
+}
+
+int ShimDevice::enqueue(const StreamKey& stream, std::function<void()> work) {
   auto owned = std::make_unique<std::function<void()>>(std::move(work));
-  const int result = table_ != nullptr ? table_->run_in_order(stream, run_work, owned.get())
-                                       : calls_.cuLaunchHostFunc(static_cast<CUstream>(stream),
-                                                                 run_work, owned.get());
+  const int result =
+      table_ != nullptr
+          ? table_->run_in_order(stream.handle, run_work, owned.get())
+          : calls_.cuLaunchHostFunc(static_cast<CUstream>(stream.handle), run_work, owned.get());
   if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
   return result;
 }
 
-bool ShimDevice::ends_by_itself(void* stream) {
-  return table_ != nullptr && table_->ends_by_itself(stream) != 0;
+bool ShimDevice::ends_by_itself(const StreamKey& stream) {
+  return table_ != nullptr && table_->ends_by_itself(stream.handle) != 0;
 }
 
-int ShimDevice::enqueue_together(void* line, std::span<void* const> streams,
+int ShimDevice::enqueue_together(void* line, std::span<const StreamKey> streams,
                                  const std::function<void(Ends ends)>& work) {
   auto owned = std::make_unique<WorkTogether>();
   owned->work = work;
@@ -233,7 +256,10 @@ int ShimDevice::enqueue_together(void* line, std::span<void* const> streams,
     owned->of_ends.push_back(end.get());
     owned->ends.push_back(std::move(end));
   }
-  const int result = table_->run_together(line, streams.data(), streams.size(), run_work_together,
+  std::vector<void*> handles;
+  for (const StreamKey& stream : streams)
+    handles.push_back(stream.handle);
+  const int result = table_->run_together(line, handles.data(), handles.size(), run_work_together,
                                           owned.get(), owned->promises.data());
   if (result == CUDA_SUCCESS) static_cast<void>(owned.release());
   return result;
@@ -243,18 +269,19 @@ bool ShimDevice::is_reached(void* event) {
   return is_done(calls_, static_cast<CUevent>(event));
 }
 
-std::shared_ptr<void> ShimDevice::promise_event(void* event, void* stream) {
+std::shared_ptr<void> ShimDevice::promise_event(void* event, const StreamKey& stream) {
   void* promise = nullptr;
-  if (table_ == nullptr || table_->promise_event(event, stream, &promise) != CUDA_SUCCESS) {
+  if (table_ == nullptr || table_->promise_event(event, stream.handle, &promise) != CUDA_SUCCESS) {
     return nullptr;
   }
   return {promise, table_->reach_event};
 }
 
-std::span<const SluiceGraphStep> ShimDevice::graph_steps(void* graph, void* stream) {
+std::span<const SluiceGraphStep> ShimDevice::graph_steps(void* graph, const StreamKey& stream) {
   const SluiceGraphStep* steps = nullptr;
   uint64_t count = 0;
-  if (table_ == nullptr || table_->graph_steps(graph, stream, &steps, &count) != CUDA_SUCCESS)
+  if (table_ == nullptr ||
+      table_->graph_steps(graph, stream.handle, &steps, &count) != CUDA_SUCCESS)
     return {};
   return {steps, count};
 }

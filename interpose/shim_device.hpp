@@ -34,16 +34,19 @@ class ShimDevice : public runtime::Device {
   megakernel::WindowBackend* windows() override { return executor_.get(); }
   Result<runtime::VariablePlace> variable(void* code, const char* name) override;
   uint32_t architecture() override;
+  uint32_t device_of(void* context) override;
+  bool enter(void* context) override;
+  void leave() override;
   bool has_host_memory() override { return table_ != nullptr; }
-  bool is_busy(void* stream) override;
-  int enqueue(void* stream, std::function<void()> work) override;
-  bool ends_by_itself(void* stream) override;
+  bool is_busy(const StreamKey& stream) override;
+  int enqueue(const StreamKey& stream, std::function<void()> work) override;
+  bool ends_by_itself(const StreamKey& stream) override;
   void* make_line() override { return table_ != nullptr ? table_->make_line() : nullptr; }
-  int enqueue_together(void* line, std::span<void* const> streams,
+  int enqueue_together(void* line, std::span<const StreamKey> streams,
                        const std::function<void(Ends ends)>& work) override;
   bool is_reached(void* event) override;
-  std::shared_ptr<void> promise_event(void* event, void* stream) override;
-  std::span<const SluiceGraphStep> graph_steps(void* graph, void* stream) override;
+  std::shared_ptr<void> promise_event(void* event, const StreamKey& stream) override;
+  std::span<const SluiceGraphStep> graph_steps(void* graph, const StreamKey& stream) override;
   void never_wait_for_room(bool never) override;
   void hold_functions(bool hold) override;
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/dim3.hpp"
+#include "base/stream_key.hpp"
 #include "megakernel/window.hpp"
 
 namespace sluice::ptx {
@@ -23,6 +24,7 @@ class WindowBackend {
 
   // Kernel is what a launch asks code for; `code` is the CUmodule or CUlibrary of `function`.
   struct Kernel {
+    void* context = nullptr;  // CUcontext, the calling thread's
     void* function = nullptr;
     void* code = nullptr;
     const ptx::Module* module = nullptr;
@@ -44,16 +46,16 @@ class WindowBackend {
   // first call for a kernel.
   virtual Answer find_code(const Kernel& kernel, uint32_t& body) = 0;
 
-  // submit() gives a window, whose slots all have device code, to the device in the order of
-  // `stream`, and keeps it until `done` has been called with a CUresult: 0, or what the device
-  // says of an error. Where submit() itself returns an error nothing has run and `done` is not
-  // called.
-  virtual int submit(void* stream, std::shared_ptr<const Window> window,
+  // submit(), in the stream's context, gives a window, whose slots all have code of it, to the
+  // device in the order of `stream`, and keeps it until `done` has been called with a CUresult: 0,
+  // or what the device says of an error. Where submit() itself returns an error nothing has run and
+  // `done` is not called.
+  virtual int submit(const StreamKey& stream, std::shared_ptr<const Window> window,
                      std::function<void(int)> done) = 0;
 
   // when_done() has `done` called as submit() does, once all that `stream` has so far is done.
   // Where it returns an error `done` is not called.
-  virtual int when_done(void* stream, std::function<void(int)> done) = 0;
+  virtual int when_done(const StreamKey& stream, std::function<void(int)> done) = 0;
 
   // context_ends() says that the CUcontext, or any for null, is about to end. No window is
   // outstanding; what was handed out for it is good no more.
@@ -65,9 +67,9 @@ class WindowBackend {
     uint32_t workers = 1;
     uint64_t cache_bytes = 0;
   };
-  // capacity() asks the device, in the context of the calling thread, for a window whose code is
-  // there and which is not planned yet.
-  virtual Capacity capacity(const Window& window) = 0;
+  // capacity() asks the device, in the calling thread's context, for a window whose code is there
+  // and which is not planned yet.
+  virtual Capacity capacity(const Window& window, void* context) = 0;
 
   // Costs are what the device's stream takes, in nanoseconds: of launches that do next to nothing,
   // from one to the next, and for a window beside its launches.

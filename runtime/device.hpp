@@ -9,6 +9,7 @@
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
+#include "base/stream_key.hpp"
 #include "hostcuda/block_abi.h"
 #include "megakernel/window_backend.hpp"
 #include "runtime/races/ordering.hpp"
@@ -22,14 +23,14 @@ struct LaunchCall {
   Dim3 grid;
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
-  void* stream = nullptr;
+  StreamKey stream;
   void** parameters = nullptr;
   void** extra = nullptr;
   const CallSite* site = nullptr;  // where races are checked
 };
 
-// Memory is whose an allocation is: the device's, which the host reaches by copies alone, or such as
-// the host may read and write while the device works (managed, pinned). What may be had at other
+// Memory is whose an allocation is: the device's, which the host reaches by copies alone, or such
+// as the host may read and write while the device works (managed, pinned). What may be had at other
 // addresses too (a mapping of virtual memory) is no buffer.
 enum class Memory { of_device, host_may_watch, no_buffer };
 
@@ -75,24 +76,32 @@ class Device {
   // where the device takes any PTX, or does not say.
   virtual uint32_t architecture() { return 0; }
 
+  // device_of() is the ordinal of a CUcontext's device, as the driver counts devices.
+  virtual uint32_t device_of(void* /*context*/) { return 0; }
+
+  // enter() makes a CUcontext the calling thread's current one, unless it is that already, or null:
+  // then it is false. Else leave() ends it.
+  virtual bool enter(void* /*context*/) { return false; }
+  virtual void leave() {}
+
   // is_busy() is whether the stream has work that has not ended, where that is cheap to say.
-  virtual bool is_busy(void* /*stream*/) { return false; }
+  virtual bool is_busy(const StreamKey& /*stream*/) { return false; }
 
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself
   // call enqueue() and launch().
-  virtual int enqueue(void* stream, std::function<void()> work) = 0;
+  virtual int enqueue(const StreamKey& stream, std::function<void()> work) = 0;
 
   // ends_by_itself() is whether all that the stream has ends whatever the host does: neither
   // functions of the program nor kernels that may wait for it stand before that. False for default
   // streams, and where nobody knows.
-  virtual bool ends_by_itself(void* /*stream*/) { return false; }
+  virtual bool ends_by_itself(const StreamKey& /*stream*/) { return false; }
 
   // make_line() is a line for enqueue_together(), which lives as long as the device; null where it
   // has none. enqueue_together() runs `work` in the order of several streams and of the line: when
   // all that each of them has is done. A stream goes on when its one of the `ends` is gone.
   using Ends = std::vector<std::shared_ptr<void>>;
   virtual void* make_line() { return nullptr; }
-  virtual int enqueue_together(void* /*line*/, std::span<void* const> /*streams*/,
+  virtual int enqueue_together(void* /*line*/, std::span<const StreamKey> /*streams*/,
                                const std::function<void(Ends ends)>& /*work*/) {
     return 801;  // CUDA_ERROR_NOT_SUPPORTED
   }
@@ -107,12 +116,15 @@ class Device {
   // promise_event() records an event, in the place of the driver's own call, that is reached when
   // the last of what it returns is gone: when all that the stream had before it is done. Null, and
   // nothing is recorded, where the driver has to do it.
-  virtual std::shared_ptr<void> promise_event(void* /*event*/, void* /*stream*/) { return nullptr; }
+  virtual std::shared_ptr<void> promise_event(void* /*event*/, const StreamKey& /*stream*/) {
+    return nullptr;
+  }
 
   // graph_steps() is what a launch of an instantiated graph (CUgraphExec) in that stream would do,
   // one step after the other; nothing where it is not to be known, or the driver has to order it.
   // Good until the graph is changed.
-  virtual std::span<const SluiceGraphStep> graph_steps(void* /*graph*/, void* /*stream*/) {
+  virtual std::span<const SluiceGraphStep> graph_steps(void* /*graph*/,
+                                                       const StreamKey& /*stream*/) {
     return {};
   }
 
@@ -123,6 +135,23 @@ class Device {
   // hold_functions() keeps functions of the program from beginning; after `hold` ends they begin
   // when the program waits for the device, or a little later.
   virtual void hold_functions(bool /*hold*/) {}
+};
+
+// InContext is for what is done in a stream by another call than one of the program's for it: by a
+// thread of the device, or for another stream. While it lives the stream's context is current.
+class InContext {
+ public:
+  InContext(Device& device, const StreamKey& stream)
+      : device_(device), has_entered_(device.enter(stream.context)) {}
+  ~InContext() {
+    if (has_entered_) device_.leave();
+  }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+
+ private:
+  Device& device_;
+  const bool has_entered_;
 };
 
 // WithoutWaiting is for calls of the driver under the runtime's lock: while it lives those of the

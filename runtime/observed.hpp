@@ -3,6 +3,8 @@
 
 #include <variant>
 
+#include "base/stream_key.hpp"
+
 namespace sluice::runtime {
 
 // Observed is all of it, or what an event (CUevent) or the last work of a stream comes after.
@@ -11,7 +13,7 @@ struct BeforeEvent {
   void* event = nullptr;
 };
 struct OfStream {
-  void* stream = nullptr;
+  StreamKey stream;
 };
 using Observed = std::variant<Everything, BeforeEvent, OfStream>;
 

@@ -250,6 +250,7 @@ std::optional<int> Runtime::take(const StreamCall& call) {
 void Runtime::context_ends(void* context) {
   state_->gate.enter([&](Gate::Lock& lock) {
     state_->streams.close();
+    state_->streams.forget_devices();
     if (state_->backend == nullptr || state_->gate.is_finished()) return;
     state_->streams.wait_until_idle(lock);
     state_->backend->context_ends(context);

@@ -53,20 +53,20 @@ struct Config {
 // StreamCall is a call that puts something else than a kernel's launch on a stream.
 struct EventRecord {
   void* event = nullptr;  // CUevent
-  void* stream = nullptr;
+  StreamKey stream;
 };
 struct GraphLaunch {
   void* graph = nullptr;  // CUgraphExec
-  void* stream = nullptr;
+  StreamKey stream;
 };
 struct EventWait {
   void* event = nullptr;  // for which the stream waits
-  void* stream = nullptr;
+  StreamKey stream;
 };
 // HostFunction is one of the program's, which begins behind all that its stream has and holds back
 // all that follows there.
 struct HostFunction {
-  void* stream = nullptr;
+  StreamKey stream;
 };
 using StreamCall = std::variant<EventRecord, EventWait, HostFunction, Transfer, GraphLaunch>;
 

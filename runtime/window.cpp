@@ -18,7 +18,8 @@ LaunchWindow::Room LaunchWindow::larger(const Room& a, const Room& b) {
           std::max(a.touched, b.touched), std::max(a.parameter_bytes, b.parameter_bytes)};
 }
 
-LaunchWindow::LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room, void* line)
+LaunchWindow::LaunchWindow(const StreamKey& stream, dro::LaunchNumber first, const Room& room,
+                           void* line)
     : first_(first) {
   parts_.of(stream);
   parts_.set_line(line);
@@ -95,7 +96,7 @@ class EventsInOrder {
 // join_streams() has the first stream of a window of several go on when all that these have is
 // done, and the others when `others` is gone.
 int join_streams(const LaunchWindow& window, Device& device, std::shared_ptr<void>& others) {
-  const std::vector<void*> streams = window.parts().streams();
+  const std::vector<StreamKey> streams = window.parts().streams();
   const auto kept = std::make_shared<Device::Ends>();
   others = kept;
   return device.enqueue_together(window.parts().line(), streams, [kept](Device::Ends ends) {
@@ -107,6 +108,7 @@ int join_streams(const LaunchWindow& window, Device& device, std::shared_ptr<voi
 }  // namespace
 
 int launch_plainly(LaunchWindow& window, Device& device) {
+  const InContext context(device, window.stream());
   const WithoutWaiting scope(device);
   std::shared_ptr<void> others;
   int first_error = window.parts().line() == nullptr ? 0 : join_streams(window, device, others);

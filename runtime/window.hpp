@@ -53,8 +53,11 @@ class LaunchWindow {
   };
 
   // `line` is the device's (Device::make_line), where its streams may be several; else null.
-  LaunchWindow(void* stream, dro::LaunchNumber first) : first_(first) { parts_.of(stream); }
-  LaunchWindow(void* stream, dro::LaunchNumber first, const Room& room, void* line = nullptr);
+  LaunchWindow(const StreamKey& stream, dro::LaunchNumber first) : first_(first) {
+    parts_.of(stream);
+  }
+  LaunchWindow(const StreamKey& stream, dro::LaunchNumber first, const Room& room,
+               void* line = nullptr);
   Room room() const;
   static Room larger(const Room& a, const Room& b);
 
@@ -87,7 +90,7 @@ class LaunchWindow {
   bool empty() const { return launches_.empty(); }
   size_t size() const { return launches_.size(); }
   dro::LaunchNumber first() const { return first_; }
-  void* stream() const { return parts_.first(); }
+  StreamKey stream() const { return parts_.first(); }
   std::span<const HeldLaunch> launches() const { return launches_; }
   std::span<const schedule::Dependence> dependences() const { return dependences_; }
   std::span<const TouchedBuffer> touched() const { return touched_; }

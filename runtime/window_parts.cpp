@@ -4,20 +4,20 @@
 
 namespace sluice::runtime {
 
-WindowPart& WindowParts::of(void* stream) {
+WindowPart& WindowParts::of(const StreamKey& stream) {
   const auto found = std::ranges::find(parts_, stream, &WindowPart::stream);
   return found != parts_.end() ? *found : parts_.emplace_back(WindowPart{.stream = stream});
 }
 
-std::vector<void*> WindowParts::streams() const {
-  std::vector<void*> streams;
+std::vector<StreamKey> WindowParts::streams() const {
+  std::vector<StreamKey> streams;
   streams.reserve(parts_.size());
   for (const WindowPart& part : parts_)
     streams.push_back(part.stream);
   return streams;
 }
 
-void WindowParts::record(void* event, void* stream, size_t launches,
+void WindowParts::record(void* event, const StreamKey& stream, size_t launches,
                          std::shared_ptr<void> promise) {
   WindowPart& part = of(stream);
   const auto place = static_cast<uint32_t>(events_.size());
@@ -29,7 +29,7 @@ void WindowParts::record(void* event, void* stream, size_t launches,
   part.after = {place};
 }
 
-void WindowParts::wait(void* stream, uint32_t place) {
+void WindowParts::wait(const StreamKey& stream, uint32_t place) {
   std::vector<uint32_t>& after = of(stream).after;
   if (std::ranges::find(after, place) == after.end()) after.push_back(place);
 }

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "base/stream_key.hpp"
+
 namespace sluice::runtime {
 
 // HeldEvent is one that was recorded, in one of the streams, after so many launches of a window: it
@@ -23,7 +25,7 @@ struct HeldEvent {
 
 // WindowPart is what a stream has in a window.
 struct WindowPart {
-  void* stream = nullptr;
+  StreamKey stream;
   std::shared_ptr<size_t> outstanding;  // launches of the stream with the device, to be counted in
   uint32_t launches = 0;
   std::vector<uint32_t> after;  // events that its next one comes after
@@ -34,15 +36,15 @@ struct WindowPart {
 class WindowParts {
  public:
   std::span<const WindowPart> all() const { return parts_; }
-  bool has(const void* stream) const {
+  bool has(const StreamKey& stream) const {
     return std::ranges::find(parts_, stream, &WindowPart::stream) != parts_.end();
   }
-  WindowPart& of(void* stream);
+  WindowPart& of(const StreamKey& stream);
   uint32_t place_of(const WindowPart& part) const {
     return static_cast<uint32_t>(&part - parts_.data());
   }
-  std::vector<void*> streams() const;
-  void* first() const { return parts_.empty() ? nullptr : parts_.front().stream; }
+  std::vector<StreamKey> streams() const;
+  StreamKey first() const { return parts_.empty() ? StreamKey() : parts_.front().stream; }
 
   // line() is the device's (Device::make_line), which orders the window with each of the streams;
   // null: there is one stream, which does.
@@ -56,8 +58,8 @@ class WindowParts {
   bool has_event(const void* event) const {
     return std::ranges::find(events_, event, &HeldEvent::event) != events_.end();
   }
-  void record(void* event, void* stream, size_t launches, std::shared_ptr<void> promise);
-  void wait(void* stream, uint32_t place);
+  void record(void* event, const StreamKey& stream, size_t launches, std::shared_ptr<void> promise);
+  void wait(const StreamKey& stream, uint32_t place);
 
   // end() closes a window of so many launches that has a line: behind them each part has an end,
   // whose promises keep_ends() takes when the device has made them.

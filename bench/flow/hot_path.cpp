@@ -24,7 +24,7 @@ class KeepingDevice final : public Device {
   Result<SluiceBlockCode> block_code(void* function, const Dim3&, uint32_t) override {
     return SluiceBlockCode{static_cast<FakeKernel*>(function)->run, 0};
   }
-  int enqueue(void*, std::function<void()> work) override {
+  int enqueue(const StreamKey&, std::function<void()> work) override {
     work_.push_back(std::move(work));
     return 0;
   }

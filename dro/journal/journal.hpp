@@ -18,7 +18,7 @@ struct LaunchView {
   std::string_view kernel;
   Dim3 grid;
   Dim3 block;
-  uint64_t stream = 0;
+  StreamName stream;
   std::string_view passed_through;
   std::optional<analysis::Widening> widening;
 };

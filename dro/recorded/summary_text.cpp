@@ -233,7 +233,8 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
     if (!as_json) {
       std::string line = fmt::format("#{} {} grid {} block {} stream {} ", record.number,
                                      name_in_line(details.kernel, width), extent_text(details.grid),
-                                     extent_text(details.block), details.stream);
+                                     extent_text(details.block), details.stream.number);
+      if (details.stream.device != 0) line += fmt::format("of device {} ", details.stream.device);
       if (record.footprint) line += fmt::format("footprint {} ", *record.footprint);
       line += how(record);
       for (const auto& [master, dro] : record.dependences) {
@@ -246,7 +247,8 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
                            {"kernel", details.kernel},
                            {"grid", extent_json(details.grid)},
                            {"block", extent_json(details.block)},
-                           {"stream", details.stream},
+                           {"stream", details.stream.number},
+                           {"device", details.stream.device},
                            {"footprint", nullptr},
                            {"how", details.how()}};
     if (record.footprint) object["footprint"] = *record.footprint;

@@ -15,12 +15,19 @@
 
 namespace sluice::dro {
 
+// StreamName is a stream in the journal. Device is its context's, as the driver counts devices.
+struct StreamName {
+  uint64_t number = 0;  // 0: the default stream, else counted from 1 in order of first use
+  uint64_t device = 0;
+  friend bool operator==(const StreamName&, const StreamName&) = default;
+};
+
 // LaunchDetails is what people want to know of a launch beside its dependences.
 struct LaunchDetails {
   std::string kernel;
   Dim3 grid;
   Dim3 block;
-  uint64_t stream = 0;  // 0: the default stream, else counted from 1 in order of first use
+  StreamName stream;
   // Why a launch that the tracker understood was nevertheless given to the driver as it was (a
   // device without block code, say); empty where the megakernel ran it. The reason of an opaque
   // launch comes with on_opaque_launch().
@@ -76,7 +83,8 @@ inline constexpr auto members<LaunchRecord> = [](auto& record, auto& member) {
   member("kernel", details.kernel);
   member("grid", details.grid);
   member("block", details.block);
-  member("stream", details.stream);
+  member("stream", details.stream.number);
+  member.unless_empty("device", details.stream.device);
   std::string how = details.how();  // follows from the reason: written for people
   member("how", how);
   member.unless_empty("reason", details.passed_through);

@@ -13,7 +13,11 @@ struct DriverCalls {
   decltype(&::cuGetExportTable) cuGetExportTable = nullptr;
   decltype(&::cuDeviceGetCount) cuDeviceGetCount = nullptr;
   decltype(&::cuDeviceGetAttribute) cuDeviceGetAttribute = nullptr;
+  decltype(&::cuCtxGetCurrent) cuCtxGetCurrent = nullptr;
   decltype(&::cuCtxGetDevice) cuCtxGetDevice = nullptr;
+  decltype(&::cuCtxPushCurrent_v2) cuCtxPushCurrent_v2 = nullptr;
+  decltype(&::cuCtxPopCurrent_v2) cuCtxPopCurrent_v2 = nullptr;
+  decltype(&::cuStreamGetCtx) cuStreamGetCtx = nullptr;
   decltype(&::cuGetErrorName) cuGetErrorName = nullptr;
   decltype(&::cuFuncGetAttribute) cuFuncGetAttribute = nullptr;
   decltype(&::cuKernelGetAttribute) cuKernelGetAttribute = nullptr;

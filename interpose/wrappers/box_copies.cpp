@@ -70,7 +70,7 @@ void tell(const char* function, const CUDA_MEMCPY3D& copy, CUstream stream, bool
                   .from = from,
                   .to = begin_of(host, copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch,
                                  copy.dstHeight, copy),
-                  .stream = stream,
+                  .stream = key_of(stream),
                   .host_waits = host_waits});
 }
 
@@ -93,7 +93,7 @@ Transfer copying(const CUDA_MEMCPY2D& copy, CUstream stream) {
           .rows = copy.Height,
           .to_pitch = to.row_pitch,
           .from_pitch = from.row_pitch,
-          .stream = stream};
+          .stream = key_of(stream)};
 }
 
 // tell_written() tells of the bytes from the first to the last that a copy writes.

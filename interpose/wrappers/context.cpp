@@ -7,6 +7,7 @@ namespace {
 
 // Which context a device's primary one is only the driver knows: null stands for it.
 void end(CUcontext context) {
+  streams_may_end();
   if (sluice::runtime::Runtime* runtime = flushed_runtime()) runtime->context_ends(context);
 }
 

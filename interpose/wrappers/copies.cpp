@@ -10,21 +10,21 @@ using sluice::runtime::Transfer;
 
 namespace {
 
-// copying() is a copy, filling() a fill; nothing of a copy that has an unknown side.
-Transfer copying(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return {.to = to, .from = from, .row_bytes = from == 0 ? 0 : bytes, .stream = stream};
+// copying() is a copy, filling() a fill, in whichever stream; nothing of a copy that has an unknown
+// side.
+Transfer copying(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return {.to = to, .from = from, .row_bytes = from == 0 ? 0 : bytes};
 }
 CUdeviceptr address_of(const void* host) {
   return reinterpret_cast<CUdeviceptr>(host);
 }
 template <class Element>
-Transfer filling(CUdeviceptr to, Element value, size_t count, CUstream stream) {
+Transfer filling(CUdeviceptr to, Element value, size_t count) {
   return {.kind = Transfer::Kind::fill,
           .to = to,
           .row_bytes = sizeof(Element) * count,
           .value = value,
-          .element_bytes = sizeof(Element),
-          .stream = stream};
+          .element_bytes = sizeof(Element)};
 }
 
 // tell_host_copy() tells of a copy to `host`, or to where both may lie.
@@ -45,9 +45,10 @@ bool is_hashed(const Transfer& transfer) {
 }
 
 template <class Call>
-CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const Transfer& transfer,
+CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, Transfer transfer,
                        Call&& call) {
   const KeepErrno keep;
+  transfer.stream = copy.stream;
   if (!is_hashed(transfer)) {
     if (const std::optional<CUresult> result = taken(transfer)) return *result;
   }
@@ -71,12 +72,12 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const T
 // written instead, and what may be a task.
 #define SLUICE_ANY_COPY(symbol, parameters, arguments, to, host, from, bytes, stream, waits, task) \
   extern "C" CUresult sluice_wrap_##symbol parameters {                                            \
-    return observed_copy({#symbol, to, from, bytes, stream, waits, nullptr}, host, task,           \
+    return observed_copy({#symbol, to, from, bytes, key_of(stream), waits, nullptr}, host, task,   \
                          [&](const DriverCalls& driver) { return driver.symbol arguments; });      \
   }
 #define SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, stream)               \
   SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, stream, false, \
-                  copying(to, from, bytes, stream))
+                  copying(to, from, bytes))
 #define SLUICE_COPY_OUT(symbol, parameters, arguments, host, from, bytes, stream, waits, task) \
   SLUICE_ANY_COPY(symbol, parameters, arguments, 0, host, from, bytes, stream, waits, task)
 // SLUICE_COPY_NOW: the host waits, and the function's _ptds form takes the thread's own stream.
@@ -90,8 +91,7 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, const T
   SLUICE_COPY_NOW(cuMemset##name##_v2, (CUdeviceptr to, element v, size_t n), (to, v, n), to, 0, \
                   sizeof(element) * n)                                                           \
   SLUICE_ANY_COPY(cuMemset##name##Async, (CUdeviceptr to, element v, size_t n, CUstream s),      \
-                  (to, v, n, s), to, nullptr, 0, sizeof(element) * n, s, false,                  \
-                  filling(to, v, n, s))
+                  (to, v, n, s), to, nullptr, 0, sizeof(element) * n, s, false, filling(to, v, n))
 
 SLUICE_COPY_NOW(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to, from, n)
 SLUICE_COPY(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
@@ -99,13 +99,13 @@ SLUICE_COPY(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream
 SLUICE_COPY_NOW(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to, 0,
                 n)
 SLUICE_ANY_COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
-                (to, from, n, s), to, nullptr, 0, n, s, false, copying(to, address_of(from), n, s))
+                (to, from, n, s), to, nullptr, 0, n, s, false, copying(to, address_of(from), n))
 SLUICE_COPY_OUT(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t n), (to, from, n), to, from, n,
                 nullptr, true, Transfer{})
 SLUICE_COPY_OUT(cuMemcpyDtoH_v2_ptds, (void* to, CUdeviceptr from, size_t n), (to, from, n), to,
                 from, n, CU_STREAM_PER_THREAD, true, Transfer{})
 SLUICE_COPY_OUT(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t n, CUstream s),
-                (to, from, n, s), to, from, n, s, false, copying(address_of(to), from, n, s))
+                (to, from, n, s), to, from, n, s, false, copying(address_of(to), from, n))
 SLUICE_COPY_NOW(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to,
                 from, n)
 SLUICE_COPY(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
@@ -124,7 +124,8 @@ SLUICE_FILL(D32, unsigned int)
   extern "C" CUresult sluice_wrap_cuMemset##name##Async(CUdeviceptr to, size_t pitch, element v, \
                                                         size_t n, size_t rows, CUstream s) {     \
     const KeepErrno keep;                                                                        \
-    Transfer transfer = filling(to, v, n, s);                                                    \
+    Transfer transfer = filling(to, v, n);                                                       \
+    transfer.stream = key_of(s);                                                                 \
     transfer.rows = rows;                                                                        \
     transfer.to_pitch = pitch;                                                                   \
     if (const std::optional<CUresult> result = taken(transfer)) return *result;                  \

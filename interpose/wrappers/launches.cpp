@@ -58,7 +58,7 @@ extern "C" CUresult sluice_wrap_cuLaunchKernel(CUfunction function, unsigned int
                                                 .grid = {grid_x, grid_y, grid_z},
                                                 .block = {block_x, block_y, block_z},
                                                 .dynamic_shared_bytes = shared_bytes,
-                                                .stream = stream,
+                                                .stream = key_of(stream),
                                                 .parameters = parameters,
                                                 .extra = extra,
                                                 .site = wants_site ? &site : nullptr}));
@@ -99,7 +99,7 @@ SLUICE_TOLD(cuLaunchCooperativeKernel,
 extern "C" CUresult sluice_wrap_cuGraphLaunch(CUgraphExec graph, CUstream stream) {
   const KeepErrno keep;
   if (sluice::runtime::Runtime* runtime = launching_runtime()) {
-    const auto result = runtime->take(sluice::runtime::GraphLaunch{graph, stream});
+    const auto result = runtime->take(sluice::runtime::GraphLaunch{graph, key_of(stream)});
     if (result) return static_cast<CUresult>(*result);
     runtime->pass_through("cuGraphLaunch", "a CUDA graph");
   }

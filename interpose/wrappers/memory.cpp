@@ -84,8 +84,8 @@ extern "C" CUresult sluice_wrap_cuMemMap(CUdeviceptr address, size_t bytes, size
                                          unsigned long long flags) {
   const KeepErrno keep;
   flushed_runtime();
-  return noted(driver().cuMemMap(address, bytes, offset, handle, flags),
-               &Runtime::memory_allocated, &address, bytes, Memory::no_buffer);
+  return noted(driver().cuMemMap(address, bytes, offset, handle, flags), &Runtime::memory_allocated,
+               &address, bytes, Memory::no_buffer);
 }
 
 // A pool may hold memory of the host or managed memory.

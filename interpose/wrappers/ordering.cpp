@@ -24,7 +24,7 @@ void flush(CUevent event) {
   if (Runtime* runtime = Shim::get().runtime()) runtime->flush(BeforeEvent{event});
 }
 void flush(CUstream stream) {
-  if (Runtime* runtime = Shim::get().runtime()) runtime->flush(OfStream{stream});
+  if (Runtime* runtime = Shim::get().runtime()) runtime->flush(OfStream{key_of(stream)});
 }
 void flush() {
   flushed_runtime();
@@ -47,7 +47,7 @@ CUresult record(CUevent event, CUstream stream, Call&& call) {
   const KeepErrno keep;
   Runtime* runtime = Shim::get().runtime();
   if (runtime != nullptr && races() == nullptr && !is_capturing()) {
-    if (runtime->take(EventRecord{event, stream})) return CUDA_SUCCESS;
+    if (runtime->take(EventRecord{event, key_of(stream)})) return CUDA_SUCCESS;
   } else {
     flush();
   }
@@ -99,13 +99,13 @@ CUresult with_moment(CUstream stream, Function function, void* data, Function re
   const KeepErrno keep;
   Runtime* const runtime = Shim::get().runtime();
   if (runtime != nullptr && races() == nullptr && !is_capturing()) {
-    runtime->take(HostFunction{stream});
+    runtime->take(HostFunction{key_of(stream)});
   } else {
     flush();
   }
   if (races() == nullptr || function == nullptr) return enqueue(function, data);
   auto call = std::make_unique<HostCall<Function>>(
-      HostCall<Function>{function, data, races()->host_function_queued(stream)});
+      HostCall<Function>{function, data, races()->host_function_queued(key_of(stream))});
   const CUresult result = enqueue(replacement, call.get());
   if (result == CUDA_SUCCESS) std::ignore = call.release();
   return result;
@@ -125,7 +125,6 @@ SLUICE_NOTED(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags,
     flush_what;                                                                         \
     return told([&] { return driver().symbol arguments; }, &StreamClocks::__VA_ARGS__); \
   }
-SLUICE_ORDERING(cuStreamDestroy_v2, (CUstream s), (s), flush(), destroyed, s)
 SLUICE_ORDERING(cuStreamSynchronize, (CUstream s), (s), flush(s), stream_done, s)
 SLUICE_ORDERING(cuStreamQuery, (CUstream s), (s), flush(s), stream_done, s)
 SLUICE_ORDERING(cuEventSynchronize, (CUevent e), (e), flush(e), event_done, e)
@@ -135,6 +134,21 @@ SLUICE_ORDERING(cuEventDestroy_v2, (CUevent e), (e), , event_destroyed, e)
 SLUICE_ORDERING(cuCtxSynchronize, (), (), flush(), device_done)
 #undef SLUICE_ORDERING
 
+// SLUICE_STREAM_END(symbol): the stream is named while there is one.
+#define SLUICE_STREAM_END(symbol)                                      \
+  extern "C" CUresult sluice_wrap_##symbol(CUstream stream) {          \
+    const KeepErrno keep;                                              \
+    flush();                                                           \
+    const sluice::StreamKey key = key_of(stream);                      \
+    const auto call = [&] { return driver().symbol(stream); };         \
+    const CUresult result = told(call, &StreamClocks::destroyed, key); \
+    streams_may_end();                                                 \
+    return result;                                                     \
+  }
+SLUICE_STREAM_END(cuStreamDestroy)
+SLUICE_STREAM_END(cuStreamDestroy_v2)
+#undef SLUICE_STREAM_END
+
 extern "C" CUresult sluice_wrap_cuStreamWaitEvent(CUstream stream, CUevent event,
                                                   unsigned int flags) {
   const KeepErrno keep;
@@ -143,7 +157,7 @@ extern "C" CUresult sluice_wrap_cuStreamWaitEvent(CUstream stream, CUevent event
       runtime != nullptr && races() == nullptr && !is_capturing() && flags == CU_EVENT_WAIT_DEFAULT;
   if (!may_be_task) {
     flush_all_of(stream, event);
-  } else if (runtime->take(EventWait{event, stream})) {
+  } else if (runtime->take(EventWait{event, key_of(stream)})) {
     return CUDA_SUCCESS;
   }
   return told([&] { return driver().cuStreamWaitEvent(stream, event, flags); },

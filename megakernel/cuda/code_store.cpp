@@ -48,7 +48,8 @@ std::string text_of(const TaskBody& body) {
 
 }  // namespace
 
-CodeStore::CodeStore(const CudaDriver& driver, bool wait) : driver_(driver), wait_(wait) {}
+CodeStore::CodeStore(const CudaDriver& driver, CUcontext context, bool wait)
+    : driver_(driver), context_(context), wait_(wait) {}
 
 CodeStore::~CodeStore() {
   {
@@ -66,14 +67,11 @@ CodeStore::Loaded::~Loaded() {
 }
 
 Result<uint32_t> CodeStore::add(const ptx::Module& module, std::string_view kernel,
-                                const Dim3& block, CUcontext context, uint32_t registers) {
+                                const Dim3& block, uint32_t registers) {
   Result<TaskBody> body = rewrite_body(module, kernel, block, "sluice_");
   if (!body) return tl::unexpected<Error>(body.error());
   std::string text = text_of(*body);
   const std::lock_guard lock(mutex_);
-  if (context_ != nullptr && context != context_) {
-    return unsupported("it runs in a second context", fmt::format("kernel {}", kernel));
-  }
   if (const auto known = place_of_text_.find(text); known != place_of_text_.end()) {
     return known->second;
   }
@@ -87,7 +85,6 @@ Result<uint32_t> CodeStore::add(const ptx::Module& module, std::string_view kern
   const Class size = class_of(*body, registers);
   entries_.push_back({.body = std::move(*body), .size = size});
   place_of_text_.emplace(std::move(text), place);
-  context_ = context;
   if (!builder_.joinable()) {
     const SignalsBlocked blocked;
     builder_ = std::thread([this] { build(); });
@@ -148,22 +145,6 @@ std::shared_ptr<const CodeStore::Loaded> CodeStore::known_code(
   return group != groups_.end() && group->second.serves(numbers) ? group->second.loaded : loaded_;
 }
 
-void CodeStore::forget() {
-  // Unloaded when this returns, after the lock: the driver may wait for the device.
-  std::shared_ptr<const Loaded> loaded;
-  std::map<Class, Group> groups;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !building_; });
-  loaded.swap(loaded_);
-  groups.swap(groups_);
-  linked_.clear();
-  sizes_.clear();
-  whole_ = {};
-  place_of_text_.clear();
-  entries_.clear();
-  context_ = nullptr;
-}
-
 bool CodeStore::has_pending_body() const {
   return !entries_.empty() && entries_.back().state == State::pending;
 }
@@ -181,14 +162,12 @@ void CodeStore::build() {
         lock, [&] { return stopping_ || has_pending_body() || pending_group() != groups_.end(); });
     if (stopping_) return;
     driver_.cuCtxSetCurrent(context_);
-    building_ = true;
     if (has_pending_body()) {
       build_pending(lock);
     } else {
       const auto group = pending_group();
       build_group(lock, group->first, group->second);
     }
-    building_ = false;
     changed_.notify_all();
   }
 }

@@ -1,4 +1,4 @@
-// The linked megakernel of a process: bodies are collected, linked and loaded in the background.
+// The linked megakernel of a context: bodies are collected, linked and loaded in the background.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class CodeStore {
  public:
   // With `wait`, find() answers "pending" at the first call for a body, and waits for the compiler
   // at all later ones; so does code_for() where a class begins to recur.
-  CodeStore(const CudaDriver& driver, bool wait);
+  CodeStore(const CudaDriver& driver, CUcontext context, bool wait);
+  // Unloads everything, in the context of the calling thread. Waits for the compiler.
   ~CodeStore();
 
   // Loaded is a module in the driver, unloaded with its last user.
@@ -53,16 +54,11 @@ class CodeStore {
   };
 
   // add() returns the place of the kernel's body; equal bodies have one place. `registers` is how
-  // many the program's own kernel takes, 0 where that is not known. The context is that of the
-  // calling thread, and must be the same at every call.
+  // many the program's own kernel takes, 0 where that is not known.
   Result<uint32_t> add(const ptx::Module& module, std::string_view kernel, const Dim3& block,
-                       CUcontext context, uint32_t registers = 0);
+                       uint32_t registers = 0);
 
   Found find(uint32_t place);
-
-  // forget() unloads everything, in the context of the calling thread, and begins anew, in whatever
-  // context comes next. Places and numbers are good no more. Waits for the compiler.
-  void forget();
 
   // code_for() is the module for a window with the bodies of these numbers, all of them ready, in
   // ascending order. At the `windows_to_recur`-th window that its module could serve a class
@@ -117,6 +113,7 @@ class CodeStore {
   void build_group(std::unique_lock<std::mutex>& lock, const Class& size, Group& group);
 
   const CudaDriver& driver_;
+  const CUcontext context_;
   const bool wait_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -127,9 +124,7 @@ class CodeStore {
   Class whole_;                           // of all of them together
   std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
   std::map<Class, Group> groups_;
-  CUcontext context_ = nullptr;
   bool stopping_ = false;
-  bool building_ = false;
   std::thread builder_;  // started by the first body
 };
 

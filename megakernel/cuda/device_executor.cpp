@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ std::vector<uint32_t> bodies_of(const Window& window) {
 }  // namespace
 
 DeviceExecutor::DeviceExecutor(const CudaDriver& driver, Config config)
-    : driver_(driver), config_(std::move(config)), store_(driver, config_.wait_for_code) {}
+    : driver_(driver), config_(std::move(config)) {}
 
 DeviceExecutor::~DeviceExecutor() {
   {
@@ -34,35 +35,28 @@ DeviceExecutor::~DeviceExecutor() {
   }
   changed_.notify_all();
   if (follower_.joinable()) follower_.join();
-  free_all_lanes(true);
+  context_ends(nullptr);
 }
 
-void DeviceExecutor::free_all_lanes(bool is_context_there) {
-  const std::lock_guard lock(mutex_);
-  for (auto* list : {&free_lanes_, &lost_lanes_}) {
-    for (const auto& lane : *list) {
-      if (is_context_there) lane->free();
-    }
-    list->clear();
-  }
+DeviceExecutor::Context& DeviceExecutor::context_of(void* handle) {
+  return contexts_
+      .try_emplace(handle, driver_, static_cast<CUcontext>(handle), config_.wait_for_code)
+      .first->second;
 }
 
 WindowBackend::Answer DeviceExecutor::find_code(const Kernel& kernel, uint32_t& body) {
   if (is_off_) return {.reason = "a window waited in vain, and the megakernel is off since then"};
   const RelaxedCapture relaxed(driver_);
+  if (kernel.context == nullptr) return {.reason = "the launching thread has no context"};
+  CodeStore& store = context_of(kernel.context).store;
   if (body == no_body) {
-    CUcontext context = nullptr;
-    if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) {
-      return {.reason = "the launching thread has no context"};
-    }
     const Result<uint32_t> place =
-        store_.add(*kernel.module, kernel.name, kernel.block, context, registers_of(kernel));
+        store.add(*kernel.module, kernel.name, kernel.block, registers_of(kernel));
     if (!place) return {.reason = place.error().line()};
     body = *place;
-    context_ = context;
     costs();  // told of as soon as there is a kernel
   }
-  const CodeStore::Found found = store_.find(body);
+  const CodeStore::Found found = store.find(body);
   switch (found.state) {
     case CodeStore::State::refused:
       return {.reason = found.reason};
@@ -124,28 +118,41 @@ CUresult DeviceExecutor::address_of(const Kernel& kernel, const std::string& var
 }
 
 void DeviceExecutor::context_ends(void* context) {
-  if (context_ == nullptr || (context != nullptr && context != context_)) return;
+  if (contexts_.empty() || (context != nullptr && !contexts_.contains(context))) return;
   const RelaxedCapture relaxed(driver_);
   CUcontext current = nullptr;
   driver_.cuCtxGetCurrent(&current);
-  // Where the context has ended already, all that was in it has gone with it.
-  free_all_lanes(driver_.cuCtxSetCurrent(context_) == CUDA_SUCCESS);
-  store_.forget();
+  for (auto entry = contexts_.begin(); entry != contexts_.end();) {
+    const bool ends = context == nullptr || entry->first == context;
+    if (ends) end(entry->second);
+    entry = ends ? contexts_.erase(entry) : std::next(entry);
+  }
   driver_.cuCtxSetCurrent(current);
-  context_ = nullptr;
 }
 
-WindowBackend::Capacity DeviceExecutor::capacity(const Window& window) {
+// In its context all that goes with it is freed, unless that has ended already.
+void DeviceExecutor::end(Context& context) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return context.running == 0; });
+  if (driver_.cuCtxSetCurrent(context.handle) != CUDA_SUCCESS) return;
+  for (auto* list : {&context.free_lanes, &context.lost_lanes}) {
+    for (const auto& lane : *list)
+      lane->free();
+  }
+}
+
+WindowBackend::Capacity DeviceExecutor::capacity(const Window& window, void* context) {
   const int cache = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  return {.workers = workers_for(*store_.known_code(bodies_of(window)), pool_bytes_of(window)),
+  const auto code = context_of(context).store.known_code(bodies_of(window));
+  return {.workers = workers_for(*code, pool_bytes_of(window)),
           .cache_bytes = static_cast<uint64_t>(std::max(0, cache))};
 }
 
-std::unique_ptr<WindowLane> DeviceExecutor::take_lane() {
+std::unique_ptr<WindowLane> DeviceExecutor::take_lane(Context& context) {
   const std::lock_guard lock(mutex_);
-  if (free_lanes_.empty()) return std::make_unique<WindowLane>(driver_);
-  std::unique_ptr<WindowLane> lane = std::move(free_lanes_.back());
-  free_lanes_.pop_back();
+  if (context.free_lanes.empty()) return std::make_unique<WindowLane>(driver_);
+  std::unique_ptr<WindowLane> lane = std::move(context.free_lanes.back());
+  context.free_lanes.pop_back();
   return lane;
 }
 
@@ -178,12 +185,12 @@ CUresult DeviceExecutor::launch(Running& running) {
   return launched;
 }
 
-int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
+int DeviceExecutor::submit(const StreamKey& stream, std::shared_ptr<const Window> window,
                            std::function<void(int)> done) {
   if (is_off_) return CUDA_ERROR_LAUNCH_FAILED;
   const RelaxedCapture relaxed(driver_);
-  Running running = running_in(handle, std::move(done));
-  running.code = store_.code_for(bodies_of(*window));
+  Running running = running_in(stream, std::move(done));
+  running.code = running.context->store.code_for(bodies_of(*window));
   running.window = std::move(window);
   const CUresult result = launch(running);
   const bool is_event_there = running.lane->ended() != nullptr;
@@ -198,14 +205,14 @@ int DeviceExecutor::submit(void* handle, std::shared_ptr<const Window> window,
   return result;
 }
 
-int DeviceExecutor::when_done(void* stream, std::function<void(int)> done) {
+int DeviceExecutor::when_done(const StreamKey& stream, std::function<void(int)> done) {
   const RelaxedCapture relaxed(driver_);
   Running running = running_in(stream, std::move(done));
   CUresult result = running.lane->make_event_and_report();
   if (result == CUDA_SUCCESS) result = driver_.cuEventRecord(running.lane->ended(), running.stream);
   if (result != CUDA_SUCCESS) {
     const std::lock_guard lock(mutex_);
-    free_lanes_.push_back(std::move(running.lane));
+    running.context->free_lanes.push_back(std::move(running.lane));
     return result;
   }
   running.has_event = true;
@@ -213,10 +220,12 @@ int DeviceExecutor::when_done(void* stream, std::function<void(int)> done) {
   return CUDA_SUCCESS;
 }
 
-DeviceExecutor::Running DeviceExecutor::running_in(void* stream, std::function<void(int)> done) {
-  return {.lane = take_lane(),
-          .context = context_,
-          .stream = static_cast<CUstream>(stream),
+DeviceExecutor::Running DeviceExecutor::running_in(const StreamKey& stream,
+                                                   std::function<void(int)> done) {
+  Context& context = context_of(stream.context);
+  return {.context = &context,
+          .lane = take_lane(context),
+          .stream = static_cast<CUstream>(stream.handle),
           .done = std::move(done)};
 }
 
@@ -239,6 +248,7 @@ WindowBackend::Costs DeviceExecutor::costs() {
 void DeviceExecutor::keep_following(Running running) {
   {
     const std::lock_guard lock(mutex_);
+    ++running.context->running;
     running_.push_back(std::move(running));
     if (!follower_.joinable()) {
       const SignalsBlocked blocked;
@@ -250,7 +260,7 @@ void DeviceExecutor::keep_following(Running running) {
 
 CUresult DeviceExecutor::wait_for(const Running& running) {
   const RelaxedCapture relaxed(driver_);
-  driver_.cuCtxSetCurrent(running.context);
+  driver_.cuCtxSetCurrent(running.context->handle);
   const CUresult result = running.has_event ? driver_.cuEventSynchronize(running.lane->ended())
                                             : driver_.cuStreamSynchronize(running.stream);
   const std::optional<std::string> vain = running.lane->waited_in_vain();
@@ -272,8 +282,12 @@ void DeviceExecutor::follow() {
     lock.unlock();
     const CUresult result = wait_for(ended);
     if (result == CUDA_SUCCESS && ended.has_times) ended.lane->note_times(*ended.window);
+    ended.code = nullptr;  // as long as there is its context
     lock.lock();
-    (result == CUDA_SUCCESS ? free_lanes_ : lost_lanes_).push_back(std::move(ended.lane));
+    auto& lanes = result == CUDA_SUCCESS ? ended.context->free_lanes : ended.context->lost_lanes;
+    lanes.push_back(std::move(ended.lane));
+    --ended.context->running;
+    changed_.notify_all();
     lock.unlock();
     if (ended.done != nullptr) ended.done(result);
     ended = {};

@@ -41,17 +41,28 @@ class DeviceExecutor final : public WindowBackend {
   ~DeviceExecutor() override;
 
   Answer find_code(const Kernel& kernel, uint32_t& body) override;
-  int submit(void* stream, std::shared_ptr<const Window> window,
+  int submit(const StreamKey& stream, std::shared_ptr<const Window> window,
              std::function<void(int)> done) override;
-  int when_done(void* stream, std::function<void(int)> done) override;
+  int when_done(const StreamKey& stream, std::function<void(int)> done) override;
   void context_ends(void* context) override;
-  Capacity capacity(const Window& window) override;
+  Capacity capacity(const Window& window, void* context) override;
   Costs costs() override;
 
  private:
+  // Context is what there is in one CUcontext.
+  struct Context {
+    Context(const CudaDriver& driver, CUcontext of, bool wait)
+        : handle(of), store(driver, of, wait) {}
+    const CUcontext handle;
+    CodeStore store;
+    std::vector<std::unique_ptr<WindowLane>> free_lanes;
+    size_t running = 0;  // what the follower has not seen the end of
+    // What may still use them is not known: they are not used again.
+    std::vector<std::unique_ptr<WindowLane>> lost_lanes;
+  };
   struct Running {
+    Context* context = nullptr;
     std::unique_ptr<WindowLane> lane;
-    CUcontext context = nullptr;
     CUstream stream = nullptr;
     bool has_event = false;
     bool has_times = false;  // will have, once it has ended
@@ -68,28 +79,25 @@ class DeviceExecutor final : public WindowBackend {
   // How many the program's own kernel takes; 0 where the driver does not say.
   uint32_t registers_of(const Kernel& kernel) const;
   CUresult address_of(const Kernel& kernel, const std::string& variable, uint64_t& address) const;
-  std::unique_ptr<WindowLane> take_lane();
-  void free_all_lanes(bool is_context_there);
+  Context& context_of(void* handle);
+  void end(Context& context);
+  std::unique_ptr<WindowLane> take_lane(Context& context);
   CUresult launch(Running& running);
   uint32_t workers_for(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
-  Running running_in(void* stream, std::function<void(int)> done);
+  Running running_in(const StreamKey& stream, std::function<void(int)> done);
   void keep_following(Running running);
   void follow();
   CUresult wait_for(const Running& running);
 
   const CudaDriver& driver_;
   const Config config_;
-  CodeStore store_;
-  CUcontext context_ = nullptr;
+  std::map<void*, Context> contexts_;  // but for their stores guarded by mutex_
   uint32_t windows_ = 0;
   std::map<CUdevice, Costs> costs_;  // of those that were asked for
   std::atomic<bool> is_off_{false};  // since a window waited in vain
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<WindowLane>> free_lanes_;
-  // What may still use them is not known: they are not used again.
-  std::vector<std::unique_ptr<WindowLane>> lost_lanes_;
   std::deque<Running> running_;
   bool stopping_ = false;
   std::thread follower_;  // started by the first window

@@ -69,7 +69,7 @@ dro::CopyRecord HostCopies::record_of(const HostCopy& copy) {
   const Box& from = copy.from;
   dro::CopyRecord record{
       .thread = threads_.try_emplace(std::this_thread::get_id(), threads_.size() + 1).first->second,
-      .stream = streams_.number_of(copy.stream),
+      .stream = streams_.name_of(copy.stream).number,
       .launches = follower_.launches(),
       .function = copy.function,
       .unseen = copy.unseen == nullptr ? "" : copy.unseen,
@@ -89,7 +89,7 @@ dro::CopyRecord HostCopies::record_of(const HostCopy& copy) {
 
 // In the order of the stream, behind the copy, its bytes are there and nobody has changed them yet:
 // who waits for the stream waits for this too.
-void HostCopies::note_when_done(const Box& to, dro::CopyRecord record, void* stream) {
+void HostCopies::note_when_done(const Box& to, dro::CopyRecord record, const StreamKey& stream) {
   const auto work = [this, to, record]() mutable noexcept {
     try {
       hash_pieces(to, record);

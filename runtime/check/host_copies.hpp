@@ -35,7 +35,7 @@ struct HostCopy {
   const char* function = "";
   Box from;
   Box to;
-  void* stream = nullptr;
+  StreamKey stream;
   bool host_waits = false;       // the call returns when it is done
   const char* unseen = nullptr;  // why its bytes cannot be hashed; else null
 };
@@ -63,7 +63,7 @@ class HostCopies final : public Observer {
 
  private:
   dro::CopyRecord record_of(const HostCopy& copy);
-  void note_when_done(const Box& to, dro::CopyRecord record, void* stream);
+  void note_when_done(const Box& to, dro::CopyRecord record, const StreamKey& stream);
   void note(dro::CopyRecord record);
 
   Gate& gate_;

@@ -10,7 +10,8 @@ namespace {
 
 BlockCode* known_code(Function& function, const LaunchCall& call) {
   const auto found = std::ranges::find_if(function.codes, [&](const BlockCode& known) {
-    return known.block == call.block && known.dynamic_shared_bytes == call.dynamic_shared_bytes;
+    return known.block == call.block && known.context == call.stream.context &&
+           known.dynamic_shared_bytes == call.dynamic_shared_bytes;
   });
   return found == function.codes.end() ? nullptr : &*found;
 }
@@ -23,6 +24,7 @@ const BlockCode& CodeRegistry::block_code(Function& function, const LaunchCall& 
     return *known;
   }
   BlockCode& fresh = function.codes.emplace_back();
+  fresh.context = call.stream.context;
   fresh.block = call.block;
   fresh.dynamic_shared_bytes = call.dynamic_shared_bytes;
   fresh.cost = &function.kernel->costs.emplace_back();
@@ -71,7 +73,8 @@ void CodeRegistry::find_device_code(const Function& function, const LaunchCall& 
     return;
   }
   megakernel::WindowBackend::Answer answer =
-      backend_->find_code({.function = call.function,
+      backend_->find_code({.context = call.stream.context,
+                           .function = call.function,
                            .code = function.code,
                            .module = *module,
                            .name = function.kernel->name,

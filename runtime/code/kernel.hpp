@@ -41,9 +41,10 @@ struct Kernel {
   uint64_t limits = 0;  // how often the program has changed what launches the device accepts
 };
 
-// BlockCode is the device's answer for one block size: code for the host's workers or, where a
-// backend runs windows, for those of the device.
+// BlockCode is the device's answer for one block size, in one context: code for the host's workers
+// or, where a backend runs windows, for those of the device.
 struct BlockCode {
+  void* context = nullptr;
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   SluiceBlockCode code = {};

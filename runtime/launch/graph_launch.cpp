@@ -6,7 +6,7 @@
 namespace sluice::runtime {
 namespace {
 
-Transfer transfer_of(const SluiceGraphStep& step, void* stream) {
+Transfer transfer_of(const SluiceGraphStep& step, const StreamKey& stream) {
   return {.kind = step.is_fill != 0 ? Transfer::Kind::fill : Transfer::Kind::copy,
           .to = step.to,
           .from = step.from,
@@ -20,7 +20,7 @@ Transfer transfer_of(const SluiceGraphStep& step, void* stream) {
 }
 
 template <class Call>
-int with_launch(const SluiceGraphStep& step, void* stream, Call&& call) {
+int with_launch(const SluiceGraphStep& step, const StreamKey& stream, Call&& call) {
   if (step.function == nullptr) return call(TransferLaunch(transfer_of(step, stream)).call());
   size_t bytes = step.parameter_bytes;
   // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END

@@ -29,7 +29,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   has_to_flush.store(true, std::memory_order_release);
   // To the policy a window begins when its first launch is called.
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
-  const uint64_t stream = streams.number_of(call.stream);
+  const dro::StreamName stream = streams.name_of(call.stream);
   const dro::LaunchNumber number = follower.next_number();
   const Understood understood = reader.understand(call, number, called);
   // Who waits for a copy after each kernel waits for each kernel.
@@ -111,7 +111,7 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   const uint64_t effort = tracker.effort();
   const int64_t began = policy.compares() ? policy.now() : 0;
   const std::optional<Dependences> on =
-      follower.follow(launch, streams.number_of(call.stream), passed_through);
+      follower.follow(launch, streams.name_of(call.stream), passed_through);
   pay.followed(call.grid.count() * call.block.count());
   const uint64_t steps = tracker.effort() - effort;
   if (!on) give_up(*kernel, dro::why_given_up);
@@ -132,7 +132,7 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
                                                               const std::string& passed_through) {
   const LaunchCall& call = *launch.kernel.call;
   std::shared_ptr<const LaunchFollower::Search> search =
-      follower.begin(launch, streams.number_of(call.stream), passed_through, work.clock);
+      follower.begin(launch, streams.name_of(call.stream), passed_through, work.clock);
   work.last_kernel = launch.kernel.function->kernel;
   work.last_account = &work.last_kernel->pay.account(call.grid, call.block);
   work.last_account->followed(call.grid.count() * call.block.count());
@@ -174,7 +174,7 @@ void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, cons
                 {.kernel = name,
                  .grid = call.grid,
                  .block = call.block,
-                 .stream = streams.number_of(call.stream),
+                 .stream = streams.name_of(call.stream),
                  .widening = reason.widening},
                 text);
 }

@@ -14,7 +14,8 @@ dro::LaunchEntry entry_of(const Known& launch) {
   return {launch.number, launch.bound->footprint->id, launch.bound->arguments};
 }
 
-dro::LaunchView view_of(const Known& launch, uint64_t stream, std::string_view passed_through) {
+dro::LaunchView view_of(const Known& launch, const dro::StreamName& stream,
+                        std::string_view passed_through) {
   const LaunchCall& call = *launch.kernel.call;
   return {.kernel = launch.kernel.function->kernel->name,
           .grid = call.grid,
@@ -76,7 +77,8 @@ bool LaunchFollower::knows(const Known& launch) {
   return tracker_.get().knows(entry_of(launch), launch.bound->known);
 }
 
-std::optional<Dependences> LaunchFollower::follow(const Known& launch, uint64_t stream,
+std::optional<Dependences> LaunchFollower::follow(const Known& launch,
+                                                  const dro::StreamName& stream,
                                                   std::string_view passed_through) {
   if (journal_ != nullptr) journal_->describe_launch(view_of(launch, stream, passed_through));
   found_.clear();
@@ -85,7 +87,7 @@ std::optional<Dependences> LaunchFollower::follow(const Known& launch, uint64_t 
 }
 
 std::shared_ptr<const LaunchFollower::Search> LaunchFollower::begin(const Known& launch,
-                                                                    uint64_t stream,
+                                                                    const dro::StreamName& stream,
                                                                     std::string_view passed_through,
                                                                     Policy::Clock clock) {
   heard_.open(view_of(launch, stream, passed_through));

@@ -37,7 +37,7 @@ class LaunchFollower {
   // follow() finds what a launch depends on, valid until the next call; nothing where that would
   // cost too much, and then the launch is as one that pass() is told of. The journal says on which
   // stream it was and, where `passed_through` is not empty, why it does not run as tasks.
-  std::optional<Dependences> follow(const Known& launch, uint64_t stream,
+  std::optional<Dependences> follow(const Known& launch, const dro::StreamName& stream,
                                     std::string_view passed_through);
   // begin() lends the tracker to follow a launch in the background, measured by `clock`. When
   // tracker().away() has come, end() is what was found. give_up() says that the launch goes to the
@@ -48,7 +48,7 @@ class LaunchFollower {
     int64_t nanoseconds = 0;
     uint64_t steps = 0;  // of the tracker
   };
-  std::shared_ptr<const Search> begin(const Known& launch, uint64_t stream,
+  std::shared_ptr<const Search> begin(const Known& launch, const dro::StreamName& stream,
                                       std::string_view passed_through, Policy::Clock clock);
   bool give_up();
   // Why a launch that was given up is no task.

@@ -101,7 +101,8 @@ void LaunchReader::read_shape(const LaunchCall& call, const analysis::KernelSign
     shape_.shape_values.push_back(read_slot(parameters_, slot));
 }
 
-const CachedFootprint* LaunchReader::footprint_of(const Function& function, void* stream) {
+const CachedFootprint* LaunchReader::footprint_of(const Function& function,
+                                                  const StreamKey& stream) {
   Kernel& kernel = *function.kernel;
   const auto found = kernel.footprints.find(shape_);
   if (found != kernel.footprints.end()) {
@@ -115,7 +116,8 @@ const CachedFootprint* LaunchReader::footprint_of(const Function& function, void
   return &kernel.footprints.emplace(shape_, add_footprint(*footprint)).first->second;
 }
 
-std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& function, void* stream) {
+std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& function,
+                                                           const StreamKey& stream) {
   Kernel& kernel = *function.kernel;
   if (!kernel.asked.contains(shape_)) {
     // Charged here: of shapes that are new at each launch nobody asks for the answers.

@@ -41,8 +41,8 @@ class LaunchReader {
   BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
   // footprint_of() is null where the analysis has not answered yet.
-  const CachedFootprint* footprint_of(const Function& function, void* stream);
-  std::optional<analysis::Footprint> answer_of(const Function& function, void* stream);
+  const CachedFootprint* footprint_of(const Function& function, const StreamKey& stream);
+  std::optional<analysis::Footprint> answer_of(const Function& function, const StreamKey& stream);
   std::nullptr_t later(const std::string& why);  // what is asked for is not there yet
   CachedFootprint add_footprint(const analysis::Footprint& footprint);
   bool bind(const Function& function, const analysis::KernelSignature& signature,

@@ -25,7 +25,7 @@ struct Transfer {
   uint64_t from_pitch = 0;
   uint32_t value = 0;          // of a fill: one element
   uint32_t element_bytes = 1;  // of a fill: 1, 2 or 4
-  void* stream = nullptr;
+  StreamKey stream;
 
   uint64_t to_extent() const { return (rows - 1) * to_pitch + row_bytes; }
   uint64_t from_extent() const { return (rows - 1) * from_pitch + row_bytes; }

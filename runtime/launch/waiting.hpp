@@ -31,7 +31,7 @@ struct Waiting {
   // for_end_of() waits for work in the background as long as the policy allows it now, for a launch
   // of this stream. It is whether the work has ended.
   template <class Answer>
-  bool for_end_of(const std::future<Answer>& answer, void* stream) const {
+  bool for_end_of(const std::future<Answer>& answer, const StreamKey& stream) const {
     const auto is_there = [&answer](int64_t nanoseconds) {
       return answer.wait_for(std::chrono::nanoseconds(nanoseconds)) == std::future_status::ready;
     };

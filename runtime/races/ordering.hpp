@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/stream_key.hpp"
 #include "runtime/faults/call_site.hpp"
 
 namespace sluice::runtime {
@@ -17,7 +18,7 @@ struct CopyCall {
   uint64_t to = 0;
   uint64_t from = 0;
   uint64_t bytes = 0;
-  void* stream = nullptr;
+  StreamKey stream;
   bool host_waits = false;  // the call returns when it is done
   const CallSite* site = nullptr;
 };

@@ -54,7 +54,7 @@ void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& fo
   }
 }
 
-void RaceCheck::launch(void* stream, const Action& action, dro::FootprintId footprint,
+void RaceCheck::launch(const StreamKey& stream, const Action& action, dro::FootprintId footprint,
                        std::span<const AccessedBytes> pointers,
                        std::span<const dro::BoundArgument> bound) {
   const ActionTime time = clocks_.act(stream);
@@ -71,7 +71,8 @@ void RaceCheck::launch(void* stream, const Action& action, dro::FootprintId foot
     meet(record);
 }
 
-void RaceCheck::copy(void* stream, const Action& action, std::span<const CopyRange> ranges) {
+void RaceCheck::copy(const StreamKey& stream, const Action& action,
+                     std::span<const CopyRange> ranges) {
   report_.copied();
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);

@@ -45,7 +45,7 @@ class RaceCheck : public Observer {
 
   // launch() is a launch with this footprint; `pointers` and `bound` hold one entry for each
   // pointer slot of the footprint.
-  void launch(void* stream, const Action& action, dro::FootprintId footprint,
+  void launch(const StreamKey& stream, const Action& action, dro::FootprintId footprint,
               std::span<const AccessedBytes> pointers, std::span<const dro::BoundArgument> bound);
 
   // copy() is a copy or memset: each range is (buffer, its bytes, are they written).
@@ -54,7 +54,7 @@ class RaceCheck : public Observer {
     Range bytes;
     bool writes = false;
   };
-  void copy(void* stream, const Action& action, std::span<const CopyRange> ranges);
+  void copy(const StreamKey& stream, const Action& action, std::span<const CopyRange> ranges);
 
   void buffer_destroyed(dro::BufferId buffer) override;
 

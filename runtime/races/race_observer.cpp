@@ -36,7 +36,7 @@ void RaceObserver::perhaps_written(uint64_t address, uint64_t bytes) {
   });
 }
 
-std::shared_ptr<const VectorClock> RaceObserver::host_function_queued(void* stream) {
+std::shared_ptr<const VectorClock> RaceObserver::host_function_queued(const StreamKey& stream) {
   std::shared_ptr<const VectorClock> moment;
   gate_.enter_open(
       [&] { moment = std::make_shared<const VectorClock>(clocks().moment_of(stream)); });

@@ -34,7 +34,7 @@ class RaceObserver final : public RaceCheck {
     gate_.enter_open([&] { anything_written(); });
   }
   // host_function_queued() returns what host_function_began() takes when the function runs.
-  std::shared_ptr<const VectorClock> host_function_queued(void* stream);
+  std::shared_ptr<const VectorClock> host_function_queued(const StreamKey& stream);
   void host_function_began(const std::shared_ptr<const VectorClock>& moment);
 
   // For the runtime, under its lock.

@@ -1,23 +1,21 @@
 #include "runtime/races/stream_clocks.hpp"
 
 #include <algorithm>
-
-#include "runtime/stream/default_streams.hpp"
+#include <utility>
 
 namespace sluice::runtime {
 namespace {
 
 // key_of() tells the default streams of threads apart by an address that each thread has for
 // itself.
-void* key_of(void* stream) {
+StreamKey key_of(const StreamKey& stream) {
   static thread_local char own = 0;
-  if (stream == legacy_stream) return nullptr;
-  return stream == per_thread_stream ? &own : stream;
+  return stream.is_per_thread() ? StreamKey{stream.context, &own} : stream;
 }
 
 }  // namespace
 
-StreamClocks::StreamClocks() : streams_(1), numbers_{{nullptr, 0}} {}
+StreamClocks::StreamClocks() : streams_(1) {}
 
 void StreamClocks::join(VectorClock& clock, const VectorClock& other) {
   if (clock.size() < other.size()) clock.resize(other.size());
@@ -25,28 +23,35 @@ void StreamClocks::join(VectorClock& clock, const VectorClock& other) {
     clock[i] = std::max(clock[i], other[i]);
 }
 
-size_t StreamClocks::number_of(void* stream) {
+size_t StreamClocks::number_of(const StreamKey& stream) {
   const auto [entry, is_new] = numbers_.try_emplace(key_of(stream), streams_.size());
-  if (is_new) streams_.emplace_back();
+  if (!is_new) return entry->second;
+  if (stream.is_legacy() && !std::exchange(has_default_, true)) {
+    entry->second = 0;
+  } else {
+    streams_.emplace_back();
+  }
+  streams_[entry->second].context = stream.context;
   return entry->second;
 }
 
 // enter() brings a stream's clock up to what its next work comes after.
-StreamClocks::Stream& StreamClocks::enter(void* stream) {
+StreamClocks::Stream& StreamClocks::enter(const StreamKey& stream) {
   const size_t number = number_of(stream);
   Stream& entered = streams_[number];
   join(entered.clock, host_);
-  if (number == 0) {
+  if (stream.is_legacy()) {
     for (const Stream& other : streams_) {
-      if (other.is_blocking) join(entered.clock, other.clock);
+      if (other.is_blocking && other.context == stream.context) join(entered.clock, other.clock);
     }
   } else if (entered.is_blocking) {
-    join(entered.clock, streams_[0].clock);
+    const auto legacy = numbers_.find({stream.context, nullptr});
+    if (legacy != numbers_.end()) join(entered.clock, streams_[legacy->second].clock);
   }
   return entered;
 }
 
-ActionTime StreamClocks::act(void* stream) {
+ActionTime StreamClocks::act(const StreamKey& stream) {
   const size_t number = number_of(stream);
   Stream& entered = enter(stream);
   now_ = entered.clock;
@@ -59,16 +64,16 @@ bool StreamClocks::is_ordered(const ActionTime& action) const {
   return action.stream < now_.size() && now_[action.stream] >= action.count;
 }
 
-void StreamClocks::created(void* stream, bool is_non_blocking) {
+void StreamClocks::created(const StreamKey& stream, bool is_non_blocking) {
   numbers_.erase(key_of(stream));  // the handle of one that was destroyed unseen
   streams_[number_of(stream)].is_blocking = !is_non_blocking;
 }
 
-void StreamClocks::destroyed(void* stream) {
-  if (key_of(stream) != nullptr) numbers_.erase(key_of(stream));
+void StreamClocks::destroyed(const StreamKey& stream) {
+  if (!stream.is_legacy()) numbers_.erase(key_of(stream));
 }
 
-void StreamClocks::event_recorded(void* event, void* stream) {
+void StreamClocks::event_recorded(void* event, const StreamKey& stream) {
   events_[event] = enter(stream).clock;
 }
 
@@ -76,7 +81,7 @@ void StreamClocks::event_destroyed(void* event) {
   events_.erase(event);
 }
 
-void StreamClocks::stream_waits(void* stream, void* event) {
+void StreamClocks::stream_waits(const StreamKey& stream, void* event) {
   Stream& entered = enter(stream);
   const auto recorded = events_.find(event);
   if (recorded != events_.end()) join(entered.clock, recorded->second);
@@ -87,7 +92,7 @@ void StreamClocks::event_done(void* event) {
   if (recorded != events_.end()) join(host_, recorded->second);
 }
 
-void StreamClocks::stream_done(void* stream) {
+void StreamClocks::stream_done(const StreamKey& stream) {
   join(host_, enter(stream).clock);
 }
 
@@ -96,7 +101,7 @@ void StreamClocks::device_done() {
     join(host_, stream.clock);
 }
 
-VectorClock StreamClocks::moment_of(void* stream) {
+VectorClock StreamClocks::moment_of(const StreamKey& stream) {
   return enter(stream).clock;
 }
 

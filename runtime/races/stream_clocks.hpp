@@ -23,49 +23,51 @@ struct ActionTime {
   uint64_t count = 0;
 };
 
-// StreamClocks. Handles are the driver's; null and CU_STREAM_LEGACY are the legacy default stream,
-// number 0, and CU_STREAM_PER_THREAD is one of the calling thread. Not thread-safe.
+// StreamClocks. The legacy default stream, of the context that first has one, is number 0, and
+// CU_STREAM_PER_THREAD is one of the calling thread. Not thread-safe.
 class StreamClocks {
  public:
   StreamClocks();
 
   // act() is the next action of a stream.
-  ActionTime act(void* stream);
+  ActionTime act(const StreamKey& stream);
   // is_ordered() says whether `action` comes before the action that act() returned last.
   bool is_ordered(const ActionTime& action) const;
-  // number_of() is a stream's number; others than the default one count from 1 in order of first
+  // number_of() is a stream's number; others than that default one count from 1 in order of first
   // use.
-  size_t number_of(void* stream);
+  size_t number_of(const StreamKey& stream);
 
   // created() says which kind a stream is; one that nobody told of is blocking.
-  void created(void* stream, bool is_non_blocking);
-  void destroyed(void* stream);
+  void created(const StreamKey& stream, bool is_non_blocking);
+  void destroyed(const StreamKey& stream);
 
-  void event_recorded(void* event, void* stream);
+  void event_recorded(void* event, const StreamKey& stream);
   void event_destroyed(void* event);
-  void stream_waits(void* stream, void* event);
+  void stream_waits(const StreamKey& stream, void* event);
 
   // The host has seen that all work before an event, in a stream or on the device is done.
   void event_done(void* event);
-  void stream_done(void* stream);
+  void stream_done(const StreamKey& stream);
   void device_done();
 
   // moment_of() is all that comes before a host function that is put into `stream` now;
   // moment_done() says that it runs.
-  VectorClock moment_of(void* stream);
+  VectorClock moment_of(const StreamKey& stream);
   void moment_done(const VectorClock& moment);
 
  private:
   struct Stream {
+    const void* context = nullptr;
     VectorClock clock;
     bool is_blocking = true;
     uint64_t actions = 0;
   };
   static void join(VectorClock& clock, const VectorClock& other);
-  Stream& enter(void* stream);
+  Stream& enter(const StreamKey& stream);
 
   std::vector<Stream> streams_;  // by number; a destroyed one stays, its work may still run
-  std::unordered_map<void*, size_t> numbers_;
+  std::unordered_map<StreamKey, size_t, StreamKeyHash> numbers_;
+  bool has_default_ = false;  // a stream has the number 0
   std::unordered_map<void*, VectorClock> events_;
   VectorClock host_;
   VectorClock now_;  // of the action that act() returned last

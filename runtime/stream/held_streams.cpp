@@ -4,29 +4,34 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 
-HeldStream* HeldStreams::known(void* stream) {
-  if (last_ != nullptr && last_->handle == stream) return last_;
+HeldStream* HeldStreams::known(const StreamKey& stream) {
+  if (last_ != nullptr && last_->key == stream) return last_;
   const auto found = streams_.find(stream);
   return found == streams_.end() ? nullptr : last_ = &found->second;
 }
 
-HeldStream& HeldStreams::find(void* stream) {
+HeldStream& HeldStreams::find(const StreamKey& stream) {
   if (HeldStream* const found = known(stream)) return *found;
   HeldStream& added = streams_[stream];
-  added.handle = stream;
+  added.key = stream;
   added.line = &new_line();
   added.line->streams = {&added};
   return *(last_ = &added);
 }
 
 uint64_t HeldStreams::number_of(HeldStream& stream) {
-  const bool is_legacy = stream.handle <= legacy_stream;
-  if (!std::exchange(stream.is_numbered, true) && !is_legacy) stream.number = ++counted_;
+  if (std::exchange(stream.is_numbered, true)) return stream.number;
+  const bool is_first_default = stream.key.is_legacy() && !std::exchange(has_default_, true);
+  if (!is_first_default) stream.number = ++counted_;
   return stream.number;
+}
+
+void HeldStreams::forget_devices() {
+  for (auto& [key, stream] : streams_)
+    stream.device.reset();
 }
 
 WindowLine& HeldStreams::new_line() {
@@ -52,7 +57,7 @@ void HeldStreams::join(WindowLine& joined, WindowLine& line) {
 
 void HeldStreams::leave(HeldStream& stream) {
   WindowLine& line = *stream.line;
-  if (!line.is_joined() || line.window.parts().has(stream.handle)) return;
+  if (!line.is_joined() || line.window.parts().has(stream.key)) return;
   stream.line = &new_line();
   stream.line->streams = {&stream};
   std::erase(line.streams, &stream);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "base/stream_key.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/window.hpp"
 
@@ -15,12 +17,13 @@ namespace sluice::runtime {
 
 struct WindowLine;
 
-// HeldStream is what is known of a stream by its handle.
+// HeldStream is what is known of a stream.
 struct HeldStream {
-  void* handle = nullptr;
+  StreamKey key;
   uint64_t number = 0;  // in the journal; is_numbered: it has one
   bool is_numbered = false;
-  WindowLine* line = nullptr;  // of the windows that its launches go to
+  std::optional<uint32_t> device;  // of its context, where it has been asked for
+  WindowLine* line = nullptr;      // of the windows that its launches go to
   // Launches with the device. Each thread's own default stream, of which all have one handle, has
   // its own.
   std::shared_ptr<size_t> launches = std::make_shared<size_t>(0);
@@ -40,16 +43,18 @@ struct WindowLine {
   bool is_joined() const { return streams.size() > 1; }
 };
 
-// HeldStreams finds streams by their handles, and their lines. Both stay where they are. Not
+// HeldStreams finds streams and their lines. Both stay where they are. Not
 // thread-safe.
 class HeldStreams {
  public:
   // find() is a stream, on its first call of a line of its own; known() is null before.
-  HeldStream& find(void* stream);
-  HeldStream* known(void* stream);
-  // number_of() numbers the streams: the legacy default stream is 0, by either of its handles; the
-  // others count from 1 in the order in which they are first asked for.
+  HeldStream& find(const StreamKey& stream);
+  HeldStream* known(const StreamKey& stream);
+  // number_of() numbers the streams: the legacy default stream, of the context of which it is asked
+  // for first, is 0; the others count from 1 in the order in which they are first asked for.
   uint64_t number_of(HeldStream& stream);
+  // A context's handle may be that of another device's when it has ended.
+  void forget_devices();
 
   // join() has the streams of an empty line go on in another one; leave() has a stream go on alone
   // of which nothing is held, leave_all() all such.
@@ -68,12 +73,13 @@ class HeldStreams {
  private:
   WindowLine& new_line();
 
-  std::unordered_map<void*, HeldStream> streams_;
+  std::unordered_map<StreamKey, HeldStream, StreamKeyHash> streams_;
   std::deque<WindowLine> lines_;
   std::vector<WindowLine*>
       left_;  // lines without streams, some of whose windows may not have ended
   std::vector<WindowLine*> joined_;  // lines of several streams
   uint64_t counted_ = 0;
+  bool has_default_ = false;  // a stream has the number 0
   std::vector<WindowLine*> open_;
   HeldStream* last_ = nullptr;
 };

@@ -49,7 +49,8 @@ void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* 
     tables.milestones.push_back({[&event] { event.promise = nullptr; }, event.after});
   if (!held.parts().events().empty()) tables.milestone_of = next_events(held);
   if (backend != nullptr) {
-    const megakernel::WindowBackend::Capacity capacity = backend->capacity(tables);
+    const megakernel::WindowBackend::Capacity capacity =
+        backend->capacity(tables, held.stream().context);
     planner.fit(capacity.workers, capacity.cache_bytes);
   }
   tables.plan = planner.plan(asked);

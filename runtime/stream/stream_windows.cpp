@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -15,15 +14,10 @@ namespace {
 constexpr int out_of_memory = 2;    // CUDA_ERROR_OUT_OF_MEMORY
 constexpr int launch_failed = 719;  // CUDA_ERROR_LAUNCH_FAILED
 
-// is_default_stream() holds for the legacy default stream, by either of its handles, which is
-// ordered with all blocking streams, and for CU_STREAM_PER_THREAD.
-bool is_default_stream(const void* stream) {
-  return stream <= per_thread_stream;
-}
-
-// are_ordered() is whether the device may order the work of two streams unasked.
-bool are_ordered(const void* stream, const void* other) {
-  return is_default_stream(stream) || is_default_stream(other);
+// are_ordered() is whether the device may order the work of two streams unasked: a context's legacy
+// default stream with all its blocking ones, and its threads' own with nobody knows which.
+bool are_ordered(const StreamKey& stream, const StreamKey& other) {
+  return stream.context == other.context && (stream.is_default() || other.is_default());
 }
 
 // has_room() is whether launches that wait for room may go on with so many outstanding.
@@ -36,7 +30,7 @@ bool has_room(size_t launches, const StreamWindows::Limits& limits) {
 auto holds(const void* event) {
   return [event](const WindowLine& line) { return line.window.parts().has_event(event); };
 }
-auto is_beside(const void* stream) {
+auto is_beside(const StreamKey& stream) {
   return [stream](const WindowLine& line) {
     return !line.window.parts().has(stream) && are_ordered(stream, line.window.stream());
   };
@@ -44,7 +38,7 @@ auto is_beside(const void* stream) {
 
 // outstanding_in() counts the launches with the device of what a handle stands for in this thread.
 const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream) {
-  if (stream.handle != per_thread_stream) return stream.launches;
+  if (!stream.key.is_per_thread()) return stream.launches;
   static thread_local const auto of_this_thread = std::make_shared<size_t>(0);
   return of_this_thread;
 }
@@ -55,8 +49,7 @@ const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream) {
 // only that thread can submit, so nothing may stay behind for the device's.
 bool goes_at_once(const WindowLine& line, size_t most_launches) {
   const LaunchWindow& window = line.window;
-  return line.outstanding == 0 || window.size() >= most_launches ||
-         window.stream() == per_thread_stream;
+  return line.outstanding == 0 || window.size() >= most_launches || window.stream().is_per_thread();
 }
 
 // may_go_plainly() is false where a driver's stream might have no room: it takes 1024 operations
@@ -73,8 +66,8 @@ bool may_go_plainly(const WindowLine& line) {
 // Launches that waited for room go on when half of those outstanding have ended: a thread that is
 // woken at each window's end takes the processor each time from the thread that is about to run the
 // next one. What is left lasts until a thread that finds all processors busy gets one.
-void StreamWindows::wait_for_room(Gate::Lock& lock, void* handle) {
-  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(handle));
+void StreamWindows::wait_for_room(Gate::Lock& lock, const StreamKey& key) {
+  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(key));
   if (*outstanding >= limits_.outstanding)
     room_made_.wait(lock, [&] { return has_room(*outstanding, limits_); });
 }
@@ -154,8 +147,7 @@ int StreamWindows::submit(WindowLine& line) {
     const WithoutWaiting scope(device_);
     const int result = launch_plainly(window->held, device_);
     // What comes meanwhile is held back all the same, and may pay.
-    if (result == 0 && window->held.stream() != per_thread_stream)
-      when_done(window->held.stream(), {});
+    if (result == 0 && !window->held.stream().is_per_thread()) when_done(window->held.stream(), {});
     return result;
   }
   ++line.outstanding;
@@ -210,13 +202,13 @@ void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sampl
   if (line.outstanding == 0) close(line);
 }
 
-void StreamWindows::when_done(void* handle, const Policy::Sample& sample) {
-  WindowLine& line = *held_.find(handle).line;
+void StreamWindows::when_done(const StreamKey& stream, const Policy::Sample& sample) {
+  WindowLine& line = *held_.find(stream).line;
   ++line.outstanding;  // as a window of no launches
   ++outstanding_;
   int result = out_of_memory;
   try {
-    result = runner_.when_done(handle, [this, sample, &line] {
+    result = runner_.when_done(stream, [this, sample, &line] {
       forget(line, {});
       this->ended(line, Policy::Way::plain, sample);
     });
@@ -259,20 +251,20 @@ void StreamWindows::close_those(const Which& which) {
   }
 }
 
-bool StreamWindows::record(void* event, void* handle) {
-  close_those(is_beside(handle));
-  HeldStream& stream = held_.find(handle);
+bool StreamWindows::record(void* event, const StreamKey& key) {
+  close_those(is_beside(key));
+  HeldStream& stream = held_.find(key);
   WindowLine& line = *stream.line;
   KnownEvent known{.stream = &stream};
-  if (line.window.parts().has(handle)) {
+  if (line.window.parts().has(key)) {
     const size_t events = line.window.parts().events().size();
     std::shared_ptr<void> promise;
-    if (events < limits_.window_launches) promise = device_.promise_event(event, handle);
+    if (events < limits_.window_launches) promise = device_.promise_event(event, key);
     if (promise != nullptr) {
       known.line = &line;
       known.window = line.window.first();
       known.place = static_cast<uint32_t>(events);
-      line.window.parts().record(event, handle, line.window.size(), std::move(promise));
+      line.window.parts().record(event, key, line.window.size(), std::move(promise));
     } else {
       close(line);
     }
@@ -284,10 +276,11 @@ bool StreamWindows::record(void* event, void* handle) {
 // takes_part() is whether a stream can wait for a held event within its window.
 bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
   WindowLine& line = *event.line;
-  if (line.window.parts().has(stream.handle)) return true;
-  const bool may_join = !is_default_stream(event.stream->handle) &&
-                        device_.ends_by_itself(stream.handle) &&
-                        (line.is_joined() || device_.ends_by_itself(event.stream->handle));
+  if (line.window.parts().has(stream.key)) return true;
+  const StreamKey& other = event.stream->key;
+  const bool may_join = other.context == stream.key.context && !other.is_default() &&
+                        device_.ends_by_itself(stream.key) &&
+                        (line.is_joined() || device_.ends_by_itself(other));
   if (!may_join) return false;
   if (line.in_device == nullptr) line.in_device = device_.make_line();
   if (line.in_device == nullptr) return false;
@@ -298,21 +291,21 @@ bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
   return true;
 }
 
-bool StreamWindows::wait(void* event, void* handle) {
-  close_those(is_beside(handle));
-  HeldStream& stream = held_.find(handle);
+bool StreamWindows::wait(void* event, const StreamKey& key) {
+  close_those(is_beside(key));
+  HeldStream& stream = held_.find(key);
   const KnownEvent* const known = events_.find(event);
   if (known != nullptr && known->is_held() && takes_part(stream, *known)) {
-    known->line->window.parts().wait(handle, known->place);
+    known->line->window.parts().wait(key, known->place);
     return true;
   }
   WindowLine& line = *stream.line;
-  if (line.window.parts().has(handle)) {
+  if (line.window.parts().has(key)) {
     if (device_.is_reached(event)) return true;
     // The window begins behind all that a stream has which takes part in it.
     if (known != nullptr && !known->is_held() && line.is_joined() && known->stream->line == &line &&
-        device_.ends_by_itself(known->stream->handle)) {
-      line.window.parts().of(known->stream->handle);
+        device_.ends_by_itself(known->stream->key)) {
+      line.window.parts().of(known->stream->key);
       return true;
     }
     close(line);
@@ -334,6 +327,12 @@ void StreamWindows::close_for(const Observed& observed) {
     close();
     held_.leave_all();
   }
+}
+
+dro::StreamName StreamWindows::name_of(const StreamKey& key) {
+  HeldStream& stream = held_.find(key);
+  if (!stream.device) stream.device = device_.device_of(key.context);
+  return {held_.number_of(stream), *stream.device};
 }
 
 void StreamWindows::wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience) {

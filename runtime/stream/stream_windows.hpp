@@ -43,12 +43,13 @@ class StreamWindows {
         observers_(observers),
         limits_(limits) {}
 
-  // number_of() is the stream's in the journal; it finds streams in the order of their launches.
-  uint64_t number_of(void* stream) { return held_.number_of(held_.find(stream)); }
+  // name_of() is the stream's in the journal; it finds streams in the order of their launches.
+  dro::StreamName name_of(const StreamKey& stream);
+  void forget_devices() { held_.forget_devices(); }
   bool holds_any() const { return !held_.open().empty(); }
   // wait_for_room() returns when no more launches of the stream are outstanding than may be. Other
   // streams' don't count: what they wait for may be this thread.
-  void wait_for_room(Gate::Lock& lock, void* stream);
+  void wait_for_room(Gate::Lock& lock, const StreamKey& stream);
 
   // hold() takes a launch and returns what its program gets. `on` is what it depends on.
   int hold(const Known& launch, const BlockCode& code, Dependences on);
@@ -56,7 +57,7 @@ class StreamWindows {
   // since the device waits for it: launches that belong together go there at once.
   class Together {
    public:
-    Together(StreamWindows& streams, void* stream)
+    Together(StreamWindows& streams, const StreamKey& stream)
         : streams_(streams), stream_(streams.held_.find(stream)) {
       streams_.together_ = &stream_;
     }
@@ -72,17 +73,17 @@ class StreamWindows {
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far, and holds back what comes before that. Where the device takes no such work it never
   // does.
-  void when_done(void* stream, const Policy::Sample& sample);
+  void when_done(const StreamKey& stream, const Policy::Sample& sample);
 
   // record() takes an event that the program records in the stream, where launches are held back
   // there. False: the driver has to record it; whatever must come before it has been given to the
   // device.
-  bool record(void* event, void* stream);
+  bool record(void* event, const StreamKey& stream);
   // wait() takes a wait of the stream for an event. Where the event is held, the stream's launches
   // go on in the same windows, as long as nobody observes it: that they must come after the event's
   // they know by their dependences. False: the driver has to wait; what is before the event and
   // before the wait has been given to the device.
-  bool wait(void* event, void* stream);
+  bool wait(void* event, const StreamKey& stream);
   // close_for() gives to the device what may be observed: all, what a held event comes after, or
   // what the stream holds and what the device orders before further work of it.
   void close_for(const Observed& observed);

@@ -42,7 +42,8 @@ WindowRunner::WindowRunner(Device& device, megakernel::WindowBackend* backend, G
       planner_(machine_of(backend, executors_.workers(), config.stress)) {}
 
 int WindowRunner::submit(std::shared_ptr<PlannedWindow> window, Ended ended) {
-  void* const stream = window->held.stream();
+  const StreamKey stream = window->held.stream();
+  const InContext context(device_, stream);
   if (window->held.parts().line() != nullptr)
     return submit_together(std::move(window), std::move(ended));
   if (backend_ == nullptr) {
@@ -68,17 +69,19 @@ bool WindowRunner::pays(const LaunchWindow& window) {
          .block_nanoseconds = launch.cost == nullptr ? 0 : launch.cost->nanoseconds()});
     account.add(share);
   }
+  const InContext context(device_, window.stream());
   return account.pays(backend_->costs());
 }
 
-int WindowRunner::when_done(void* stream, std::function<void()> done) {
+int WindowRunner::when_done(const StreamKey& stream, std::function<void()> done) {
   const auto tell = [this, done = std::move(done)] { gate_.enter([&](Gate::Lock&) { done(); }); };
+  const InContext context(device_, stream);
   if (backend_ == nullptr) return device_.enqueue(stream, tell);
   return backend_->when_done(stream, [tell](int /*error*/) { tell(); });
 }
 
 int WindowRunner::submit_together(std::shared_ptr<PlannedWindow> window, Ended ended) {
-  const std::vector<void*> streams = window->held.parts().streams();
+  const std::vector<StreamKey> streams = window->held.parts().streams();
   void* const line = window->held.parts().line();
   return device_.enqueue_together(
       line, streams,

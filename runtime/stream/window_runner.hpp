@@ -42,7 +42,7 @@ class WindowRunner {
   bool pays(const LaunchWindow& window);
   // when_done() calls `done`, under the lock, when the device is done with all that the stream has
   // so far. Where it returns an error `done` is never called.
-  int when_done(void* stream, std::function<void()> done);
+  int when_done(const StreamKey& stream, std::function<void()> done);
 
   // running() counts the windows that the host's workers are running.
   size_t running() const { return running_; }

@@ -38,7 +38,7 @@ class TracingDevice final : public runtime::Device {
     return SluiceBlockCode{};
   }
   void set_access_sink(const SluiceAccessSink* sink) override { table().set_access_sink(sink); }
-  int enqueue(void*, std::function<void()>) override { return CUDA_ERROR_NOT_SUPPORTED; }
+  int enqueue(const StreamKey&, std::function<void()>) override { return CUDA_ERROR_NOT_SUPPORTED; }
 };
 
 struct Scratch {

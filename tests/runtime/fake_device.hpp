@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "runtime/device.hpp"
 #include "runtime/fake_kernels.hpp"
 #include "runtime/launch/arguments.hpp"
@@ -34,6 +36,7 @@ class FakeDevice final : public Device {
   }
 
   int launch(const LaunchCall& call) override {
+    EXPECT_EQ(current_context(), call.stream.context);
     if (const auto meanwhile = std::exchange(within_launch, nullptr)) meanwhile();
     if (const auto transfer = transfer_of(call)) return launch(*transfer);
     auto parameters = std::make_shared<std::vector<std::byte>>();
@@ -59,36 +62,57 @@ class FakeDevice final : public Device {
     return SluiceBlockCode{static_cast<FakeKernel*>(function)->run, 64};
   }
 
-  int enqueue(void* stream, std::function<void()> work) override {
+  int enqueue(const StreamKey& stream, std::function<void()> work) override {
     if (enqueue_error != 0) return enqueue_error;
-    submit("window " + std::to_string(reinterpret_cast<uintptr_t>(stream)), std::move(work));
+    EXPECT_EQ(current_context(), stream.context);
+    submit("window " + name_of(stream), std::move(work));
     return 0;
   }
 
   bool has_host_memory() override { return host_memory; }
-  std::shared_ptr<void> promise_event(void* event, void* /*stream*/) override {
+  std::shared_ptr<void> promise_event(void* event, const StreamKey& /*stream*/) override {
     if (!takes_events) return nullptr;
     return {event, [this](void* reached) {
               note("reached " + std::to_string(reinterpret_cast<uintptr_t>(reached)));
             }};
   }
 
-  bool ends_by_itself(void* stream) override { return joins && !waiting.contains(stream); }
+  bool ends_by_itself(const StreamKey& stream) override {
+    return joins && !waiting.contains(stream.handle);
+  }
   bool is_reached(void* event) override { return reached.contains(event); }
   void* make_line() override { return this; }
-  int enqueue_together(void* /*line*/, std::span<void* const> streams,
+  int enqueue_together(void* /*line*/, std::span<const StreamKey> streams,
                        const std::function<void(Ends ends)>& work) override {
     if (enqueue_error != 0) return enqueue_error;
     std::string event = "window";
     Ends ends;
-    for (void* stream : streams) {
-      event += " " + std::to_string(reinterpret_cast<uintptr_t>(stream));
-      ends.emplace_back(stream, [this](void* ended) {
+    for (const StreamKey& stream : streams) {
+      event += " " + name_of(stream);
+      ends.emplace_back(stream.handle, [this](void* ended) {
         note("end of " + std::to_string(reinterpret_cast<uintptr_t>(ended)));
       });
     }
     submit(std::move(event), [work, ends = std::move(ends)]() mutable { work(std::move(ends)); });
     return 0;
+  }
+
+  // A context's device has the number that its handle is.
+  uint32_t device_of(void* context) override {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context));
+  }
+  bool enter(void* context) override {
+    if (context == nullptr || context == current_context()) return false;
+    left_contexts().push_back(std::exchange(current_context(), context));
+    return true;
+  }
+  void leave() override {
+    current_context() = left_contexts().back();
+    left_contexts().pop_back();
+  }
+  static void*& current_context() {
+    static thread_local void* current = nullptr;
+    return current;
   }
 
   void never_wait_for_room(bool never) override { never_waits = never; }
@@ -111,16 +135,22 @@ class FakeDevice final : public Device {
     changed_.wait(lock, [&] { return work_.empty() && !busy_; });
   }
 
-  bool is_busy(void* /*stream*/) override {
+  bool is_busy(const StreamKey& /*stream*/) override {
     const std::lock_guard lock(mutex_);
     return !work_.empty() || busy_;
   }
 
-  // events() are the calls so far: "launch NAME", "window STREAM ...", "refused NAME"; events of
-  // the program: "reached EVENT"; and of windows of several streams: "end of STREAM".
+  // events() are the calls so far: "launch NAME", "window STREAM ...", "refused NAME"; a stream of
+  // a context is "HANDLE of CONTEXT". Events of the program: "reached EVENT"; and of windows of
+  // several streams: "end of STREAM".
   std::vector<std::string> events() {
     const std::lock_guard lock(mutex_);
     return events_;
+  }
+
+  void forget_events() {
+    const std::lock_guard lock(mutex_);
+    events_.clear();
   }
 
   megakernel::WindowBackend* windows() override { return backend; }
@@ -150,6 +180,16 @@ class FakeDevice final : public Device {
           .function(&blocks, 0, static_cast<uint32_t>(call.grid.count()), nullptr);
     });
     return 0;
+  }
+
+  static std::string name_of(const StreamKey& stream) {
+    const std::string handle = std::to_string(reinterpret_cast<uintptr_t>(stream.handle));
+    if (stream.context == nullptr) return handle;
+    return handle + " of " + std::to_string(reinterpret_cast<uintptr_t>(stream.context));
+  }
+  static std::vector<void*>& left_contexts() {
+    static thread_local std::vector<void*> left;
+    return left;
   }
 
   void note(std::string event) {

@@ -38,7 +38,7 @@ class PingPong {
   }
 
   // launch() makes launch `t` of the chain: from buffer t % 2 to the other.
-  int launch(Runtime& runtime, FakeKernel& step, uint32_t t, void* stream = nullptr) {
+  int launch(Runtime& runtime, FakeKernel& step, uint32_t t, const StreamKey& stream = {}) {
     const float* in = buffers_[t % 2].data();
     float* out = buffers_[(t + 1) % 2].data();
     void* parameters[] = {&in, &out, &n_};

@@ -104,7 +104,8 @@ TEST_F(JournalTest, PassedThroughLaunchesAreCountedByReason) {
     const BufferId x = driver.buffer(256);
     const Footprint write = footprint("w", {1}, {writes(range(1, 0, 256))});
     for (int i = 0; i < 2; ++i) {
-      (*journal)->describe_launch({"w", {1}, {1}, 0, i == 0 ? "" : "the device has no block code"});
+      (*journal)->describe_launch(
+          {"w", {1}, {1}, {}, i == 0 ? "" : "the device has no block code"});
       driver.launch(write, {{x, 0}});
       (*journal)->describe_launch({"odd\"name\xff", {2}, {32}, 1, {}});
       driver.tracker().opaque_launch(driver.next_number(), "it has no PTX");

@@ -59,14 +59,14 @@ TEST(Checksum, IsThatOfCastagnoliOnAnyProcessor) {
 
 // A repeat launch is noted in few words; its line says no less than that of the first.
 TEST_F(JournalTest, RepeatLaunchesAreWrittenInFull) {
-  const uint64_t streams[] = {0, 0, 0, 3, 3, 0, 0};
+  const StreamName streams[] = {{0}, {0}, {0}, {3}, {3}, {3, 1}, {3, 1}, {0}};
   {
     auto journal = JournalWriter::open(path_, Rule::exact, "program");
     ASSERT_TRUE(journal);
     Driver driver(Rule::exact, journal->get());
     const BufferId a = driver.buffer(64 * 64 * 4), b = driver.buffer(64 * 64 * 4);
     const Footprint step = stencil(64, 16);
-    for (const uint64_t stream : streams) {
+    for (const StreamName& stream : streams) {
       const bool odd = driver.launches() % 2 != 0;
       (*journal)->describe_launch({.kernel = "step \"dependences\":[",
                                    .grid = step.shape.grid,

@@ -29,7 +29,7 @@ class CodeStoreTest : public ::testing::Test {
                                "ld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], {};\nret;\n}}\n",
                                threads * 256 + registers));
     EXPECT_TRUE(module) << module.error().line();
-    const Result<uint32_t> place = store.add(*module, "k", {threads, 1, 1}, context_, registers);
+    const Result<uint32_t> place = store.add(*module, "k", {threads, 1, 1}, registers);
     EXPECT_TRUE(place) << place.error().line();
     EXPECT_EQ(store.find(*place).state, CodeStore::State::pending);
     const CodeStore::Found found = store.find(*place);
@@ -42,7 +42,7 @@ class CodeStoreTest : public ::testing::Test {
 };
 
 TEST_F(CodeStoreTest, GivesARecurringClassOfWidthAModuleOfItsOwn) {
-  CodeStore store(driver_, true);
+  CodeStore store(driver_, context_, true);
   const uint32_t wide = add(store, 256);
   const uint32_t narrow = add(store, 64);
   const uint32_t narrower = add(store, 32);
@@ -71,7 +71,7 @@ TEST_F(CodeStoreTest, GivesARecurringClassOfWidthAModuleOfItsOwn) {
 
 // By the registers of a heavy kernel two workers fit where four of the light ones would.
 TEST_F(CodeStoreTest, GivesARecurringClassOfRegistersAModuleOfItsOwn) {
-  CodeStore store(driver_, true);
+  CodeStore store(driver_, context_, true);
   const uint32_t heavy = add(store, 256, 120);
   const uint32_t light = add(store, 256, 40);
   const auto all = store.code_for({heavy, light});
@@ -93,7 +93,7 @@ TEST_F(CodeStoreTest, GivesARecurringClassOfRegistersAModuleOfItsOwn) {
 }
 
 TEST_F(CodeStoreTest, KeepsTheModuleOfAClassWhenBodiesAreAdded) {
-  CodeStore store(driver_, true);
+  CodeStore store(driver_, context_, true);
   const uint32_t first = add(store, 32);
   const auto only = store.code_for({first});
   const uint32_t second = add(store, 128);

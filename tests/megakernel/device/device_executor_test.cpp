@@ -47,10 +47,9 @@ CUfunction handle_of(uintptr_t number) {
 class DeviceExecutorTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    CUcontext context = nullptr;
     ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
     auto parsed = ptx::parse(counting_kernel);
     ASSERT_TRUE(parsed);
     module_ = std::move(*parsed);
@@ -60,7 +59,8 @@ class DeviceExecutorTest : public ::testing::Test {
   void TearDown() override { cuMemFree_v2(word_); }
 
   WindowBackend::Answer find(DeviceExecutor& executor) {
-    WindowBackend::Kernel kernel{.module = &module_, .name = kernel_, .block = block_};
+    WindowBackend::Kernel kernel{
+        .context = context_, .module = &module_, .name = kernel_, .block = block_};
     WindowBackend::Answer answer = executor.find_code(kernel, body_);
     return answer.pending ? executor.find_code(kernel, body_) : answer;
   }
@@ -85,10 +85,10 @@ class DeviceExecutorTest : public ::testing::Test {
   }
 
   // run() submits a window and returns what it ended with, or what submit() said.
-  static int run(DeviceExecutor& executor, std::shared_ptr<Window> window) {
+  int run(DeviceExecutor& executor, std::shared_ptr<Window> window) {
     std::promise<int> ended;
-    const int result =
-        executor.submit(nullptr, std::move(window), [&](int error) { ended.set_value(error); });
+    const int result = executor.submit({context_, nullptr}, std::move(window),
+                                       [&](int error) { ended.set_value(error); });
     return result == CUDA_SUCCESS ? ended.get_future().get() : result;
   }
 
@@ -99,6 +99,7 @@ class DeviceExecutorTest : public ::testing::Test {
   }
 
   testing::RecordingDriver recording_;
+  CUcontext context_ = nullptr;
   ptx::Module module_;
   const char* kernel_ = "k";
   Dim3 block_{32, 1, 1};
@@ -157,11 +158,9 @@ TEST(FirstError, NamesTheBodyAroundTheLine) {
 
 // The driver may wait for the device when it unloads; whoever asks for code does not wait too.
 TEST_F(DeviceExecutorTest, UnloadsWithoutTheStoresLock) {
-  CodeStore store(recording_.driver, true);
-  CUcontext context = nullptr;
-  ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+  CodeStore store(recording_.driver, context_, true);
   const auto add = [&](uint32_t threads) {
-    const Result<uint32_t> place = store.add(module_, "k", {threads, 1, 1}, context);
+    const Result<uint32_t> place = store.add(module_, "k", {threads, 1, 1});
     EXPECT_TRUE(place);
     store.find(*place);
     return store.find(*place);
@@ -194,6 +193,29 @@ TEST_F(DeviceExecutorTest, UsesTheLaneOfAFailedSubmitAgain) {
   EXPECT_LE(recording_.events, 2U);
 }
 
+// A kernel of a library is the same in all contexts, where its code for the megakernel is not.
+TEST_F(DeviceExecutorTest, EachContextHasCodeAndMemoryOfItsOwn) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  const CUcontext first = context_;
+  EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxCreate_v2(&context_, 0, 0), CUDA_SUCCESS);
+  body_ = WindowBackend::no_body;
+  const unsigned modules = recording_.modules;
+  EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+  EXPECT_EQ(recording_.modules, modules + 1);
+  EXPECT_EQ(recording_.events, 2U);
+  EXPECT_THAT(recording_.launched_in, ElementsAre(first, context_));
+  // The end of one leaves the other as it is.
+  executor.context_ends(context_);
+  ASSERT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);
+  context_ = first;
+  ASSERT_EQ(cuCtxSetCurrent(first), CUDA_SUCCESS);
+  body_ = 0;
+  EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
+  EXPECT_EQ(recording_.modules, modules + 1);
+  EXPECT_EQ(counted(), 3 * 2 * blocks);
+}
+
 TEST_F(DeviceExecutorTest, CopiesTablesFromPinnedMemory) {
   DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
   EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
@@ -218,7 +240,7 @@ TEST_F(DeviceExecutorTest, PlansForTheOccupancyOfItsCodeAndTheDevicesCache) {
                                                                    : 0;
     return CUDA_SUCCESS;
   };
-  const WindowBackend::Capacity capacity = executor.capacity(*planned);
+  const WindowBackend::Capacity capacity = executor.capacity(*planned, context_);
   EXPECT_EQ(capacity.workers, 6U * 132U);
   EXPECT_EQ(capacity.cache_bytes, uint64_t{50} << 20U);
 }
@@ -286,8 +308,11 @@ TEST_F(DeviceExecutorTest, AsksHowManyRegistersTheProgramsKernelTakes) {
   DeviceExecutor executor(recording_.driver, {.wait_for_code = true, .is_library = [](void* code) {
                                                 return code != nullptr;
                                               }});
-  WindowBackend::Kernel kernel{
-      .function = handle_of(16), .module = &module_, .name = "k", .block = {32, 1, 1}};
+  WindowBackend::Kernel kernel{.context = context_,
+                               .function = handle_of(16),
+                               .module = &module_,
+                               .name = "k",
+                               .block = {32, 1, 1}};
   executor.find_code(kernel, body_);
   kernel.code = this;
   body_ = WindowBackend::no_body;
@@ -331,14 +356,15 @@ TEST_F(DeviceExecutorTest, TellsWhenAStreamHasDoneWhatItHas) {
       nullptr, [](void* data) { static_cast<std::promise<void>*>(data)->get_future().wait(); },
       &go_on);
   std::promise<int> ended;
-  ASSERT_EQ(executor.when_done(nullptr, [&](int error) { ended.set_value(error); }), CUDA_SUCCESS);
+  ASSERT_EQ(executor.when_done({context_, nullptr}, [&](int error) { ended.set_value(error); }),
+            CUDA_SUCCESS);
   std::future<int> end = ended.get_future();
   EXPECT_EQ(end.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   go_on.set_value();
   EXPECT_EQ(end.get(), CUDA_SUCCESS);
   // Its event serves again, also for a window, and where the driver refuses to record it.
   recording_.driver.cuEventRecord = [](CUevent, CUstream) { return CUDA_ERROR_UNKNOWN; };
-  EXPECT_EQ(executor.when_done(nullptr, [](int) { FAIL(); }), CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(executor.when_done({context_, nullptr}, [](int) { FAIL(); }), CUDA_ERROR_UNKNOWN);
   recording_.driver.cuEventRecord = &cuEventRecord;
   EXPECT_EQ(run(executor, later), CUDA_SUCCESS);
   EXPECT_EQ(recording_.events, 1U);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ class RecordingDriver {
     driver.cuModuleLoadDataEx = [](CUmodule* module, const void* image, unsigned count,
                                    CUjit_option* options, void** values) {
       current()->forbid_in_capture();
+      ++current()->modules;
       if (current()->jit_log.empty())
         return current()->real_.cuModuleLoadDataEx(module, image, count, options, values);
       for (unsigned i = 0; i < count; ++i) {
@@ -69,6 +71,9 @@ class RecordingDriver {
     driver.cuLaunchKernel = [](CUfunction function, unsigned x, unsigned y, unsigned z, unsigned bx,
                                unsigned by, unsigned bz, unsigned shared, CUstream stream,
                                void** parameters, void** extra) {
+      CUcontext context = nullptr;
+      cuCtxGetCurrent(&context);
+      current()->launched_in.push_back(context);
       if (current()->fails_launches) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       return current()->real_.cuLaunchKernel(function, x, y, z, bx, by, bz, shared, stream,
                                              parameters, extra);
@@ -81,6 +86,8 @@ class RecordingDriver {
   std::string jit_log;  // not empty: code does not load, and this is why
   std::function<void()> while_unloading;
   std::atomic<bool> fails_launches{false};
+  std::atomic<unsigned> modules{0};
+  std::vector<CUcontext> launched_in;  // each launch of a megakernel
   std::atomic<unsigned> events{0};
   std::atomic<unsigned> copies_of_pageable_memory{0};
   // Calls that a capture of the program would have refused, or been ended by.

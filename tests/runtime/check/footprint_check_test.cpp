@@ -21,7 +21,7 @@ class TracingDevice final : public Device {
     return SluiceBlockCode{};
   }
   void set_access_sink(const SluiceAccessSink* sink) override { current_sink = sink; }
-  int enqueue(void*, std::function<void()>) override { return 0; }
+  int enqueue(const StreamKey&, std::function<void()>) override { return 0; }
 };
 
 constexpr uint64_t in = 0x100000, out = 0x200000;

@@ -14,8 +14,8 @@ using ::testing::Not;
 using ::testing::internal::CaptureStderr;
 using ::testing::internal::GetCapturedStderr;
 
-void* const a = reinterpret_cast<void*>(0x1000);
-void* const b = reinterpret_cast<void*>(0x2000);
+const StreamKey a{nullptr, reinterpret_cast<void*>(0x1000)};
+const StreamKey b{nullptr, reinterpret_cast<void*>(0x2000)};
 
 // Access of four blocks of 64 bytes each; `may` makes a write one that may not happen.
 analysis::Footprint footprint(bool reads, bool writes, bool may = false) {
@@ -40,15 +40,15 @@ class Races : public ::testing::Test {
     check_.add_footprint(4, anywhere);
   }
 
-  void launch(void* stream, const char* name, dro::FootprintId footprint, uint64_t offset = 0,
-              dro::BufferId buffer = 7) {
+  void launch(const StreamKey& stream, const char* name, dro::FootprintId footprint,
+              uint64_t offset = 0, dro::BufferId buffer = 7) {
     const AccessedBytes where{buffer, 1024, 0};
     const dro::BoundArgument bound{buffer, offset};
     Action action{name, ++launches_, {4, 1, 1}, {16, 1, 1}, {}, {}};
     check_.launch(stream, action, footprint, {&where, 1}, {&bound, 1});
   }
 
-  void copy(void* stream, int64_t first, int64_t last, bool writes) {
+  void copy(const StreamKey& stream, int64_t first, int64_t last, bool writes) {
     const RaceCheck::CopyRange range{{7, 1024, -1}, {first, last + 1}, writes};
     check_.copy(stream, {.name = "cuMemcpyAsync"}, {&range, 1});
   }

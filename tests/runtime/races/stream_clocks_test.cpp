@@ -11,17 +11,18 @@ namespace {
 void* handle(uintptr_t value) {
   return reinterpret_cast<void*>(value * 0x1000);
 }
-void* const a = handle(1);
-void* const b = handle(2);
-void* const c = handle(3);
+const StreamKey a{nullptr, handle(1)};
+const StreamKey b{nullptr, handle(2)};
+const StreamKey c{nullptr, handle(3)};
 void* const event = handle(9);
-void* const legacy = nullptr;
-void* const per_thread = reinterpret_cast<void*>(2);
+const StreamKey legacy;
+const StreamKey per_thread{nullptr, StreamKey::per_thread};
 
 // orders() is true where an action of `later` comes after one of `earlier` that was issued before
 // `between` did what it does.
 template <class Between>
-bool orders(StreamClocks& clocks, void* earlier, void* later, const Between& between) {
+bool orders(StreamClocks& clocks, const StreamKey& earlier, const StreamKey& later,
+            const Between& between) {
   const ActionTime first = clocks.act(earlier);
   between();
   clocks.act(later);
@@ -42,6 +43,22 @@ TEST(StreamClocks, AnEventCarriesWhatCameBeforeItsRecordAndNoMore) {
   }));
   clocks.event_recorded(event, a);
   EXPECT_FALSE(orders(clocks, a, b, [&] { clocks.stream_waits(b, event); }));
+}
+
+TEST(StreamClocks, ADefaultStreamIsOrderedWithStreamsOfItsContextAlone) {
+  int other = 0;
+  const StreamKey other_legacy{&other, nullptr};
+  const StreamKey other_a{&other, handle(4)};
+  StreamClocks clocks;
+  EXPECT_EQ(clocks.number_of(legacy), 0U);
+  EXPECT_EQ(clocks.number_of(other_legacy), 1U);
+  EXPECT_FALSE(orders(clocks, legacy, other_legacy, [] {}));
+  EXPECT_FALSE(orders(clocks, a, other_legacy, [] {}));
+  EXPECT_FALSE(orders(clocks, other_legacy, a, [] {}));
+  EXPECT_TRUE(orders(clocks, other_a, other_legacy, [] {}));
+  EXPECT_TRUE(orders(clocks, other_legacy, other_a, [] {}));
+  EXPECT_FALSE(orders(clocks, {&other, StreamKey::per_thread}, legacy, [] {}));
+  EXPECT_TRUE(orders(clocks, per_thread, legacy, [] {}));
 }
 
 TEST(StreamClocks, WaitingIsTransitive) {
@@ -90,7 +107,6 @@ TEST(StreamClocks, TheLegacyDefaultStreamOrdersBlockingStreamsOnly) {
   EXPECT_TRUE(orders(clocks, a, b, [&] { clocks.act(legacy); }));
   EXPECT_FALSE(orders(clocks, c, legacy, [] {}));
   EXPECT_FALSE(orders(clocks, legacy, c, [] {}));
-  EXPECT_TRUE(orders(clocks, legacy, reinterpret_cast<void*>(1), [] {}));
 }
 
 TEST(StreamClocks, EachThreadHasADefaultStreamOfItsOwn) {

@@ -35,7 +35,7 @@ class FakeBackend final : public megakernel::WindowBackend {
     return {.code = code};
   }
 
-  int submit(void* stream, std::shared_ptr<const megakernel::Window> window,
+  int submit(const StreamKey& stream, std::shared_ptr<const megakernel::Window> window,
              std::function<void(int)> done) override {
     if (submit_error != 0) return submit_error;
     sizes.push_back(window->code.size());
@@ -48,13 +48,13 @@ class FakeBackend final : public megakernel::WindowBackend {
     });
   }
 
-  int when_done(void* stream, std::function<void(int)> done) override {
+  int when_done(const StreamKey& stream, std::function<void(int)> done) override {
     return device_.enqueue(stream, [done = std::move(done)] { done(0); });
   }
 
   void context_ends(void* /*context*/) override { ++contexts_ended; }
 
-  Capacity capacity(const megakernel::Window& window) override {
+  Capacity capacity(const megakernel::Window& window, void* /*context*/) override {
     EXPECT_TRUE(window.plan.tasks.empty());
     launches_asked_for += window.code.size();
     return {4, 1U << 20U};

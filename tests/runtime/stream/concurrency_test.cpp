@@ -27,7 +27,7 @@ TEST_F(ConcurrencyTest, EachThreadsChainHasTheSequentialAnswer) {
   std::vector<std::thread> hosts;
   for (uint32_t i = 0; i < threads; ++i) {
     hosts.emplace_back([&, i] {
-      void* const stream = i < 2 ? nullptr : reinterpret_cast<void*>(uintptr_t{16} * i);
+      const StreamKey stream{nullptr, i < 2 ? nullptr : reinterpret_cast<void*>(uintptr_t{16} * i)};
       for (uint32_t t = 0; t < launches; ++t) {
         ASSERT_EQ(programs[i]->launch(*runtime, kernels["step"], t, stream), 0);
         if (t % 50 == i) runtime->flush();
@@ -60,7 +60,7 @@ TEST_F(ConcurrencyTest, ThreadsThatWaitForRoomGoOn) {
   std::vector<std::thread> hosts;
   for (uint32_t i = 0; i < threads; ++i) {
     hosts.emplace_back([&, i] {
-      void* const stream = reinterpret_cast<void*>(uintptr_t{16} * (i + 1));
+      const StreamKey stream{nullptr, reinterpret_cast<void*>(uintptr_t{16} * (i + 1))};
       for (uint32_t t = 0; t < launches; ++t)
         ASSERT_EQ(programs[i]->launch(*runtime, kernels["step"], t, stream), 0);
     });
@@ -82,7 +82,7 @@ TEST_F(ConcurrencyTest, AThreadLaunchesWhileAnothersLaunchIsWithTheDevice) {
   program.allocate_in(*runtime);
   int other = -1;
   device.within_launch = [&] {
-    void* const stream = reinterpret_cast<void*>(uintptr_t{16});
+    const StreamKey stream{nullptr, reinterpret_cast<void*>(uintptr_t{16})};
     std::thread([&] { other = program.launch(*runtime, kernels["step"], 0, stream); }).join();
   };
   EXPECT_EQ(launch_plain("opaque"), 0);

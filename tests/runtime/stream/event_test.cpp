@@ -2,7 +2,6 @@
 #include <thread>
 
 #include "runtime/runtime_fixture.hpp"
-#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -27,10 +26,12 @@ class EventTest : public testing::RuntimeTest {
   void launch_other(uint32_t t) {
     ASSERT_EQ(other.launch(*runtime, kernels["step"], t, stream(2)), 0);
   }
-  bool records(void* event, void* stream) {
+  bool records(void* event, const StreamKey& stream) {
     return runtime->take(EventRecord{event, stream}).has_value();
   }
-  static void* stream(uintptr_t number) { return reinterpret_cast<void*>(number * 16); }
+  static StreamKey stream(uintptr_t number) {
+    return {nullptr, reinterpret_cast<void*>(number * 16)};
+  }
   static void* event(uintptr_t number) { return reinterpret_cast<void*>(number); }
 
   PingPong program{64};
@@ -89,7 +90,7 @@ TEST_F(EventTest, OnADefaultStreamItComesAfterWhatAllStreamsHold) {
   begin();
   launch(1);
   launch_other(1);
-  EXPECT_FALSE(records(event(1), legacy_stream));
+  EXPECT_FALSE(records(event(1), StreamKey()));
   EXPECT_THAT(device.events(), SizeIs(4));
   launch(2);
   launch_other(2);

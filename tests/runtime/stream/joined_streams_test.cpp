@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "runtime/runtime_fixture.hpp"
-#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -46,7 +45,9 @@ class JoinedStreamsTest : public testing::RuntimeTest {
       expected.step(t);
     EXPECT_EQ(data, expected);
   }
-  static void* stream(uintptr_t number) { return reinterpret_cast<void*>(number * 16); }
+  static StreamKey stream(uintptr_t number) {
+    return {nullptr, reinterpret_cast<void*>(number * 16)};
+  }
   static void* event(uintptr_t number) { return reinterpret_cast<void*>(number); }
 
   PingPong program{64};
@@ -154,7 +155,7 @@ TEST_F(JoinedStreamsTest, AReachedEventIsNotWaitedFor) {
 // that waits for stream 1.
 TEST_F(JoinedStreamsTest, AStreamBehindWhatWaitsForTheHostGoesAlone) {
   begin();
-  device.waiting.insert(stream(2));
+  device.waiting.insert(stream(2).handle);
   launch(program, 1, 1);
   launch(other, 1, 2);
   EXPECT_TRUE(records(1, 1));
@@ -165,7 +166,7 @@ TEST_F(JoinedStreamsTest, AStreamBehindWhatWaitsForTheHostGoesAlone) {
   EXPECT_TRUE(records(1, 1));
   EXPECT_TRUE(waits(1, 2));
   runtime->pass_through("other", "for a test");  // closes the window
-  device.waiting.insert(stream(2));
+  device.waiting.insert(stream(2).handle);
   launch(program, 3, 1);
   launch(other, 2, 2);  // stream 2 has left the line
   EXPECT_EQ(device.events().back(), "window 32");
@@ -190,7 +191,7 @@ TEST_F(JoinedStreamsTest, AHostFunctionClosesTheWindowsOfItsStreamAlone) {
   // The program has not waited: what the default streams are ordered with is held further on.
   launch(program, 2, 1);
   EXPECT_THAT(device.events(), SizeIs(4));
-  EXPECT_FALSE(runtime->take(HostFunction{legacy_stream}).has_value());
+  EXPECT_FALSE(runtime->take(HostFunction{}).has_value());
   EXPECT_THAT(device.events(), SizeIs(5));
   device.resume();
 }
@@ -199,11 +200,11 @@ TEST_F(JoinedStreamsTest, DefaultStreamsJoinNoOther) {
   begin();
   launch(program, 1, 1);
   EXPECT_TRUE(records(1, 1));
-  EXPECT_FALSE(runtime->take(EventWait{event(1), legacy_stream}).has_value());
+  EXPECT_FALSE(runtime->take(EventWait{event(1), {}}).has_value());
   EXPECT_THAT(device.events(), SizeIs(3));
   launch(program, 2, 1);
   EXPECT_TRUE(records(1, 1));
-  EXPECT_FALSE(runtime->take(EventWait{event(1), per_thread_stream}).has_value());
+  EXPECT_FALSE(runtime->take(EventWait{event(1), {nullptr, StreamKey::per_thread}}).has_value());
   EXPECT_THAT(device.events(), SizeIs(4));
   device.resume();
 }

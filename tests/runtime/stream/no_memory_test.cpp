@@ -60,7 +60,7 @@ class PoorDevice final : public Device {
                                      uint32_t shared_bytes) override {
     return rich_.block_code(function, block, shared_bytes);
   }
-  int enqueue(void* stream, std::function<void()> work) override {
+  int enqueue(const StreamKey& stream, std::function<void()> work) override {
     return rich_.enqueue(stream, [this, work = std::move(work)] {
       allocations_left = failing;
       failures = 0;

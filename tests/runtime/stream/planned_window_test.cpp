@@ -15,7 +15,7 @@ TEST(PlannedWindow, KeepsArgumentsAndDependencesOfEachLaunch) {
   const SluiceBlockCode code{unused, 128};
   const LaunchCall call{.grid = {9, 7, 1}, .block = {64, 1, 1}, .dynamic_shared_bytes = 96};
   const dro::EdgeTable table = megakernel::testing::cross_table(call.grid);
-  PlannedWindow window{.held = LaunchWindow(nullptr, 40)};
+  PlannedWindow window{.held = LaunchWindow(StreamKey(), 40)};
   for (uint8_t i = 0; i < 10; ++i) {
     const std::vector<std::byte> parameters(size_t{5} + i, std::byte{i});
     window.held.append(call, code, parameters);
@@ -53,7 +53,7 @@ TEST(PlannedWindow, IsCutByWhatBlocksHaveCostByThen) {
   schedule::BlockCost cost;
   schedule::Planner planner({.workers = 2, .on_host = true});
   for (const size_t tasks : {16U, 32U}) {
-    PlannedWindow window{.held = LaunchWindow(nullptr, 1)};
+    PlannedWindow window{.held = LaunchWindow(StreamKey(), 1)};
     window.held.append(call, {unused, 0}, {});
     window.held.measure(&cost);
     if (tasks == 32U) cost.note(std::chrono::milliseconds(3), 1);

@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "runtime/runtime_fixture.hpp"
-#include "runtime/stream/default_streams.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -14,15 +13,15 @@ using ::testing::SizeIs;
 
 class WindowTest : public testing::RuntimeTest {
  protected:
-  void launch(uint32_t t, void* stream = nullptr) {
+  void launch(uint32_t t, const StreamKey& stream = {}) {
     ASSERT_EQ(program.launch(*runtime, kernels["step"], t, stream), 0);
   }
 
   PingPong program{64};
 };
 
-void* stream(uintptr_t number) {
-  return reinterpret_cast<void*>(number * 16);
+StreamKey stream(uintptr_t number) {
+  return {nullptr, reinterpret_cast<void*>(number * 16)};
 }
 
 TEST_F(WindowTest, ALaunchGoesOutAtOnceWhileTheDeviceIsIdle) {
@@ -128,7 +127,7 @@ TEST_F(WindowTest, AThreadFillsManyStreamsWithoutWaiting) {
   device.pause();
   for (uintptr_t stream = 1; stream <= 5; ++stream) {
     for (uint32_t t = 0; t < 1024; ++t)
-      program.launch(*runtime, kernels["step"], t, reinterpret_cast<void*>(16 * stream));
+      program.launch(*runtime, kernels["step"], t, {nullptr, reinterpret_cast<void*>(16 * stream)});
   }
   device.resume();
   synchronise();
@@ -143,7 +142,7 @@ TEST_F(WindowTest, ThreadsFillTheirOwnDefaultStreamsWithoutWaiting) {
   for (int i = 0; i < 5; ++i) {
     std::thread([&] {
       for (uint32_t t = 0; t < 1024; ++t)
-        program.launch(*runtime, kernels["step"], t, per_thread_stream);
+        program.launch(*runtime, kernels["step"], t, {nullptr, StreamKey::per_thread});
     }).join();
   }
   device.resume();
@@ -298,7 +297,7 @@ TEST_F(WindowTest, ThePerThreadStreamIsNeverLeftToAnotherThread) {
   start();
   program.allocate_in(*runtime);
   device.pause();
-  void* const per_thread = reinterpret_cast<void*>(2);
+  const StreamKey per_thread{nullptr, StreamKey::per_thread};
   for (uint32_t t = 0; t < 3; ++t) {
     launch(t, per_thread);
   }
