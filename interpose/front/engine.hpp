@@ -11,7 +11,8 @@ namespace sluice::interpose {
 // the process. symbols/generate_forwarders.py writes it member by member.
 struct Front {
   size_t count;               // of driver functions
-  std::atomic<void*>* slots;  // where each exported function jumps to
+  size_t spare;               // of slots behind theirs, for functions without a name here
+  std::atomic<void*>* slots;  // where each jumps to
   void* const* exports;       // their addresses
 };
 

@@ -2,8 +2,11 @@
 #include "interpose/symbols/enter.hpp"
 
 #include <atomic>
+#include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "base/log.hpp"
 #include "interpose/run_time_code/remembered_code.hpp"
@@ -135,10 +138,56 @@ const Front& front() {
 
 namespace {
 
+// Spare is a function of the driver in a slot without a name.
+struct Spare {
+  std::string name;
+  std::atomic<bool> is_told{false};
+  std::atomic<void*> function{nullptr};
+};
+struct Spares {
+  std::mutex mutex;  // of who takes one
+  std::vector<Spare> all{front().spare};
+};
+Spares& spares() {
+  static auto* const all = new Spares();
+  return *all;
+}
+
+// What no header declares may give the device work, or show what launches do.
+void* enter_spare(Spare& spare) {
+  if (!spare.is_told.exchange(true)) {
+    log::warning(
+        "{}: not known to this version of Sluice: each call closes the windows, and what it does "
+        "with memory or launches is not seen",
+        spare.name);
+  }
+  leave_to_driver(spare.name);
+  return spare.function.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+void* spare_export(const char* name, void* function) {
+  const std::lock_guard lock(spares().mutex);
+  for (size_t i = 0; i < spares().all.size(); ++i) {
+    Spare& spare = spares().all[i];
+    if (spare.function == nullptr) {
+      spare.name = name;
+      spare.function.store(function, std::memory_order_release);
+    }
+    if (spare.function == function) return front().exports[driver_function_count() + i];
+  }
+  return nullptr;
+}
+
+namespace {
+
 // enter() is Engine::enter(): a slot that needs no work at later calls is pointed there, so that
 // they cost one jump.
 void* enter(size_t index) {
   const KeepErrno keep;
+  if (index >= std::size(function_names))
+    return enter_spare(spares().all[index - std::size(function_names)]);
   // Functions that close the windows come here at every call: they are looked up once.
   static std::atomic<void*> observing[std::size(function_names)];
   if (void* known = observing[index].load(std::memory_order_relaxed)) {

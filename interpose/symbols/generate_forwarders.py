@@ -19,6 +19,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake"))
 from driver_functions import declared_names  # noqa: E402
 
+# Slots without a name, for functions of the driver that no header declares yet.
+SPARE_SLOTS = 256
+
 STUBS = """\
   .text
   .p2align 4
@@ -86,11 +89,12 @@ def table(name, words, section):
 """, *(f"  .quad {word}\n" for word in words), f"  .size {name}, {8 * len(words)}\n"]
 
 
-def jumps(names):
+def jumps(names, spare=()):
     lines = [STUBS]
-    for index, name in enumerate(names):
+    for index, name in enumerate([*names, *spare]):
+        scope = ".local" if name in spare else ".globl"
         lines.append(f"""\
-  .globl {name}
+  {scope} {name}
   .type {name}, @function
   .p2align 4
 {name}:
@@ -102,14 +106,16 @@ sluice_stub_{index}:
   pushq ${index}
   jmp sluice_interpose_stub
 """)
-    return lines + table("sluice_interpose_slots", [f"sluice_stub_{index}" for index in range(len(names))], ".data")
+    stubs = [f"sluice_stub_{index}" for index in range(len(names) + len(spare))]
+    return lines + table("sluice_interpose_slots", stubs, ".data")
 
 
 def driver_table(names):
     """The jump table of libsluice.so, and the Front that the engine gets (front/engine.hpp)."""
-    return [*jumps(names), *table("sluice_interpose_exports", names, '.data.rel.ro,"aw",@progbits'),
-            *table("sluice_interpose_front", [len(names), "sluice_interpose_slots", "sluice_interpose_exports"],
-                   '.data.rel.ro,"aw",@progbits')]
+    spare = [f"sluice_spare_{index}" for index in range(SPARE_SLOTS)]
+    front = [len(names), len(spare), "sluice_interpose_slots", "sluice_interpose_exports"]
+    return [*jumps(names, spare), *table("sluice_interpose_exports", names + spare, '.data.rel.ro,"aw",@progbits'),
+            *table("sluice_interpose_front", front, '.data.rel.ro,"aw",@progbits')]
 
 
 def runtime_table(names):

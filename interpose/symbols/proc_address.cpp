@@ -36,32 +36,24 @@ bool per_thread(std::string_view symbol) {
   return symbol.ends_with("_ptsz") || symbol.ends_with("_ptds");
 }
 
-// tell_of() says once for each name that a form of it goes by the shim. Where the shim knows other
-// forms, calls that it must see go unseen: that is said loudly.
+// tell_of() says once for each name that a form of it goes by the shim.
 void tell_of(const char* name) {
   static std::mutex mutex;
   static auto* const told = new std::set<std::string>();
-  {
-    const std::lock_guard lock(mutex);
-    if (!told->insert(name).second) return;
-  }
-  constexpr const char* what =
-      "{}: the driver returned a form that its library does not export; not intercepted";
-  bool is_known = false;
-  for (size_t i = 0; i < driver_function_count(); ++i)
-    is_known = is_known || base_name(driver_function_name(i)) == name;
-  if (is_known) {
-    log::warning(what, name);
-  } else {
-    log::info(what, name);
+  const std::lock_guard lock(mutex);
+  if (told->insert(name).second) {
+    log::warning("{}: the driver returned a form that its library does not export; not intercepted",
+                 name);
   }
 }
 
-// exported_for() maps what the driver returned for `name` to the shim's own export.
+// exported_for() maps what the driver returned for `name` to the shim's own export, of that
+// function or, where the driver has one that nobody here has heard of, one without a name.
 void* exported_for(const char* name, void* address, cuuint64_t flags) {
   const SlotsByAddress& slots = slots_by_address();
   const auto found = slots.find(address);
   if (found == slots.end()) {
+    if (void* const spare = spare_export(name, address)) return spare;
     tell_of(name);
     return address;
   }

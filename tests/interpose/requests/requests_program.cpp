@@ -186,7 +186,8 @@ int call_unheard_of(const Driver& driver) {
   uint64_t sum = 0;
   for (int i = 0; i < 2; ++i) {
     const auto function = reinterpret_cast<Function>(driver.find("cuUnheardOf"));
-    if (function == nullptr || function(1, 2.5, 3, 4, 5, 6, 7, 8, &sum) != 0) return 1;
+    if (function == nullptr || !is_shims(reinterpret_cast<void*>(function))) return 1;
+    if (function(1, 2.5, 3, 4, 5, 6, 7, 8, &sum) != 0) return 1;
   }
   std::printf("%llu\n", static_cast<unsigned long long>(sum));
   return 0;

@@ -44,6 +44,18 @@ TEST_F(Requests, ByAddressAreForwarded) {
   EXPECT_EQ(outcome.errors, "");
 }
 
+// No header declares it, so it has no export; by address it is called through the shim all the
+// same, and that is said once.
+TEST_F(Requests, AFunctionThatNobodyHasHeardOfIsForwardedAndTold) {
+  const Outcome outcome = run_program("unheard-of");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "36\n");
+  ASSERT_EQ(lines(outcome.errors).size(), 1U) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("cuUnheardOf: not known to this version of Sluice"),
+            std::string::npos)
+      << outcome.errors;
+}
+
 // The null streams of two devices are two.
 TEST_F(Requests, LaunchesOfTwoDevicesAreToldApart) {
   ASSERT_EQ(run_program("devices").status, 0);
