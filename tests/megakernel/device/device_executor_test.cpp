@@ -216,6 +216,26 @@ TEST_F(DeviceExecutorTest, EachContextHasCodeAndMemoryOfItsOwn) {
   EXPECT_EQ(counted(), 3 * 2 * blocks);
 }
 
+// What a stream waits for may be a function of the program that only ends after more launches.
+TEST_F(DeviceExecutorTest, QueuesAWindowBehindOneThatHasNotBegun) {
+  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  std::shared_ptr<Window> windows[] = {window(executor), window(executor)};
+  std::promise<void> go_on;
+  cuLaunchHostFunc(
+      nullptr, [](void* data) { static_cast<std::promise<void>*>(data)->get_future().wait(); },
+      &go_on);
+  std::promise<int> ended[2];
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(executor.submit({context_, nullptr}, std::move(windows[i]),
+                              [&, i](int error) { ended[i].set_value(error); }),
+              CUDA_SUCCESS);
+  }
+  go_on.set_value();
+  for (std::promise<int>& end : ended)
+    EXPECT_EQ(end.get_future().get(), CUDA_SUCCESS);
+  EXPECT_EQ(counted(), 2 * 2 * blocks);
+}
+
 TEST_F(DeviceExecutorTest, CopiesTablesFromPinnedMemory) {
   DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
   EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
