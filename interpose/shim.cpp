@@ -189,8 +189,7 @@ const Shim::Driver* Shim::open(const std::string& path) {
   find(driver->calls.cuDeviceGetAttribute, "cuDeviceGetAttribute");
   find(driver->calls.cuCtxGetCurrent, "cuCtxGetCurrent");
   find(driver->calls.cuCtxGetDevice, "cuCtxGetDevice");
-  find(driver->calls.cuCtxPushCurrent_v2, "cuCtxPushCurrent_v2");
-  find(driver->calls.cuCtxPopCurrent_v2, "cuCtxPopCurrent_v2");
+  find(driver->calls.cuCtxSetCurrent, "cuCtxSetCurrent");
   find(driver->calls.cuStreamGetCtx, "cuStreamGetCtx");
   find(driver->calls.cuGetErrorName, "cuGetErrorName");
   find(driver->calls.cuFuncGetAttribute, "cuFuncGetAttribute");

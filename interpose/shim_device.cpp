@@ -207,25 +207,20 @@ uint32_t ShimDevice::architecture() {
 }
 
 uint32_t ShimDevice::device_of(void* context) {
-  const bool has_entered = enter(context);
+  const runtime::InContext scope(*this, {context, nullptr});
   CUdevice device = 0;
   if (calls_.cuCtxGetDevice == nullptr || calls_.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
     device = 0;
   }
-  if (has_entered) leave();
   return static_cast<uint32_t>(device);
 }
 
-bool ShimDevice::enter(void* context) {
+void* ShimDevice::exchange_context(void* context) {
   CUcontext current = nullptr;
-  return context != nullptr && calls_.cuCtxGetCurrent != nullptr &&
-         calls_.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != context &&
-         calls_.cuCtxPushCurrent_v2(static_cast<CUcontext>(context)) == CUDA_SUCCESS;
-}
-
-void ShimDevice::leave() {
-  CUcontext left = nullptr;
-  calls_.cuCtxPopCurrent_v2(&left);
+  if (calls_.cuCtxGetCurrent == nullptr || calls_.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+    return context;
+  if (current != context) calls_.cuCtxSetCurrent(static_cast<CUcontext>(context));
+  return current;
 }
 
 bool ShimDevice::is_busy(const StreamKey& stream) {

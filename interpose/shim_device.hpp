@@ -35,8 +35,7 @@ class ShimDevice : public runtime::Device {
   Result<runtime::VariablePlace> variable(void* code, const char* name) override;
   uint32_t architecture() override;
   uint32_t device_of(void* context) override;
-  bool enter(void* context) override;
-  void leave() override;
+  void* exchange_context(void* context) override;
   bool has_host_memory() override { return table_ != nullptr; }
   bool is_busy(const StreamKey& stream) override;
   int enqueue(const StreamKey& stream, std::function<void()> work) override;

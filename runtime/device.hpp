@@ -79,10 +79,9 @@ class Device {
   // device_of() is the ordinal of a CUcontext's device, as the driver counts devices.
   virtual uint32_t device_of(void* /*context*/) { return 0; }
 
-  // enter() makes a CUcontext the calling thread's current one, unless it is that already, or null:
-  // then it is false. Else leave() ends it.
-  virtual bool enter(void* /*context*/) { return false; }
-  virtual void leave() {}
+  // exchange_context() makes a CUcontext the calling thread's current one, and returns what was;
+  // null is none.
+  virtual void* exchange_context(void* context) { return context; }
 
   // is_busy() is whether the stream has work that has not ended, where that is cheap to say.
   virtual bool is_busy(const StreamKey& /*stream*/) { return false; }
@@ -142,16 +141,19 @@ class Device {
 class InContext {
  public:
   InContext(Device& device, const StreamKey& stream)
-      : device_(device), has_entered_(device.enter(stream.context)) {}
+      : device_(device),
+        context_(stream.context),
+        before_(context_ == nullptr ? nullptr : device.exchange_context(context_)) {}
   ~InContext() {
-    if (has_entered_) device_.leave();
+    if (before_ != context_) device_.exchange_context(before_);
   }
   InContext(const InContext&) = delete;
   InContext& operator=(const InContext&) = delete;
 
  private:
   Device& device_;
-  const bool has_entered_;
+  void* const context_;
+  void* const before_;
 };
 
 // WithoutWaiting is for calls of the driver under the runtime's lock: while it lives those of the

@@ -249,8 +249,7 @@ std::optional<int> Runtime::take(const StreamCall& call) {
 
 void Runtime::context_ends(void* context) {
   state_->gate.enter([&](Gate::Lock& lock) {
-    state_->streams.close();
-    state_->streams.forget_devices();
+    state_->streams.close_for(EndOfContext{});
     if (state_->backend == nullptr || state_->gate.is_finished()) return;
     state_->streams.wait_until_idle(lock);
     state_->backend->context_ends(context);

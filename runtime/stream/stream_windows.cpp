@@ -326,6 +326,7 @@ void StreamWindows::close_for(const Observed& observed) {
   } else {
     close();
     held_.leave_all();
+    if (std::holds_alternative<EndOfContext>(observed)) held_.forget_devices();
   }
 }
 

@@ -45,7 +45,6 @@ class StreamWindows {
 
   // name_of() is the stream's in the journal; it finds streams in the order of their launches.
   dro::StreamName name_of(const StreamKey& stream);
-  void forget_devices() { held_.forget_devices(); }
   bool holds_any() const { return !held_.open().empty(); }
   // wait_for_room() returns when no more launches of the stream are outstanding than may be. Other
   // streams' don't count: what they wait for may be this thread.

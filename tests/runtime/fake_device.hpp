@@ -101,14 +101,8 @@ class FakeDevice final : public Device {
   uint32_t device_of(void* context) override {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context));
   }
-  bool enter(void* context) override {
-    if (context == nullptr || context == current_context()) return false;
-    left_contexts().push_back(std::exchange(current_context(), context));
-    return true;
-  }
-  void leave() override {
-    current_context() = left_contexts().back();
-    left_contexts().pop_back();
+  void* exchange_context(void* context) override {
+    return std::exchange(current_context(), context);
   }
   static void*& current_context() {
     static thread_local void* current = nullptr;
@@ -187,11 +181,6 @@ class FakeDevice final : public Device {
     if (stream.context == nullptr) return handle;
     return handle + " of " + std::to_string(reinterpret_cast<uintptr_t>(stream.context));
   }
-  static std::vector<void*>& left_contexts() {
-    static thread_local std::vector<void*> left;
-    return left;
-  }
-
   void note(std::string event) {
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));
