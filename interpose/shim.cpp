@@ -247,8 +247,8 @@ void Shim::start_runtime() {
     set_assertion_handler(throw_assertion);
     // Both are leaked: threads of the device may use them until the process is gone.
     const Settings settings = read_settings();
-    auto* device = new ShimDevice(calls());
-    device->use_megakernel(settings, [this](const char* symbol) { return real(symbol); });
+    auto* device =
+        new ShimDevice(calls(), settings, [this](const char* symbol) { return real(symbol); });
     Result<std::unique_ptr<runtime::Runtime>> made =
         runtime::Runtime::create(settings.config, *device, model_maker(settings));
     if (!made) {

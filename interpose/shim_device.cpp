@@ -91,6 +91,26 @@ int give(const DriverCalls& calls, const runtime::Transfer& transfer) {
   return calls.cuMemcpy2DAsync_v2(&rows, stream);
 }
 
+using GetBlockCode = decltype(SluiceHostDeviceTable::get_block_code);
+Result<SluiceBlockCode> find_code(const DriverCalls& calls, const SluiceHostDeviceTable* table,
+                                  void* function, const Dim3& block, uint32_t dynamic_shared_bytes,
+                                  GetBlockCode SluiceHostDeviceTable::* get) {
+  if (table == nullptr) {
+    return unsupported("on a GPU launches are reordered only where SLUICE_MEGAKERNEL is set",
+                       "device", "launches run as they would without Sluice");
+  }
+  const uint32_t extents[3] = {block.x, block.y, block.z};
+  SluiceBlockCode code = {};
+  const int result = (table->*get)(function, extents, dynamic_shared_bytes, &code);
+  if (result != CUDA_SUCCESS) {
+    const char* name = nullptr;
+    calls.cuGetErrorName(static_cast<CUresult>(result), &name);
+    return unsupported("the CPU device has no block code for this kernel (" +
+                       std::string(name == nullptr ? "unknown error" : name) + ")");
+  }
+  return code;
+}
+
 bool is_library(void* handle) {
   const std::lock_guard lock(libraries().mutex);
   return libraries().handles.contains(handle);
@@ -108,8 +128,19 @@ void note_handle(CUmodule handle) {
   libraries().handles.erase(handle);
 }
 
-void ShimDevice::use_megakernel(const Settings& settings,
-                                const std::function<void*(const char*)>& real) {
+ShimDevice::ShimDevice(const DriverCalls& calls, const Settings& settings,
+                       const std::function<void*(const char*)>& real)
+    : calls_(calls) {
+  constexpr unsigned char bytes[] = SLUICE_HOST_DEVICE_TABLE_UUID;
+  CUuuid uuid = {};
+  static_assert(sizeof(bytes) == sizeof(uuid));
+  std::memcpy(&uuid, bytes, sizeof(uuid));
+  const void* table = nullptr;
+  if (calls_.cuGetExportTable != nullptr &&
+      calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {
+    const auto* found = static_cast<const SluiceHostDeviceTable*>(table);
+    if (found->size >= sizeof(SluiceHostDeviceTable)) table_ = found;
+  }
   if (settings.megakernel == MegakernelUse::off) return;
   if (const char* missing = driver_.look_up(real)) {
     log::warning("the driver lacks {}, which the megakernel needs: launches pass through", missing);
@@ -124,19 +155,6 @@ void ShimDevice::use_megakernel(const Settings& settings,
                    .measured_costs = measured_costs});
 }
 
-ShimDevice::ShimDevice(const DriverCalls& calls) : calls_(calls) {
-  constexpr unsigned char bytes[] = SLUICE_HOST_DEVICE_TABLE_UUID;
-  CUuuid uuid = {};
-  static_assert(sizeof(bytes) == sizeof(uuid));
-  std::memcpy(&uuid, bytes, sizeof(uuid));
-  const void* table = nullptr;
-  if (calls_.cuGetExportTable != nullptr &&
-      calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {
-    const auto* found = static_cast<const SluiceHostDeviceTable*>(table);
-    if (found->size >= sizeof(SluiceHostDeviceTable)) table_ = found;
-  }
-}
-
 int ShimDevice::launch(const runtime::LaunchCall& call) {
   if (const auto transfer = runtime::transfer_of(call)) return give(calls_, *transfer);
   return calls_.cuLaunchKernel(static_cast<CUfunction>(call.function), call.grid.x, call.grid.y,
@@ -147,36 +165,18 @@ int ShimDevice::launch(const runtime::LaunchCall& call) {
 
 Result<SluiceBlockCode> ShimDevice::block_code(void* function, const Dim3& block,
                                                uint32_t dynamic_shared_bytes) {
-  return find_code(function, block, dynamic_shared_bytes, &SluiceHostDeviceTable::get_block_code);
+  return find_code(calls_, table_, function, block, dynamic_shared_bytes,
+                   &SluiceHostDeviceTable::get_block_code);
 }
 
 Result<SluiceBlockCode> ShimDevice::traced_block_code(void* function, const Dim3& block,
                                                       uint32_t dynamic_shared_bytes) {
-  return find_code(function, block, dynamic_shared_bytes,
+  return find_code(calls_, table_, function, block, dynamic_shared_bytes,
                    &SluiceHostDeviceTable::get_traced_block_code);
 }
 
 void ShimDevice::set_access_sink(const SluiceAccessSink* sink) {
   if (table_ != nullptr) table_->set_access_sink(sink);
-}
-
-Result<SluiceBlockCode> ShimDevice::find_code(void* function, const Dim3& block,
-                                              uint32_t dynamic_shared_bytes,
-                                              GetBlockCode SluiceHostDeviceTable::* get) {
-  if (table_ == nullptr) {
-    return unsupported("on a GPU launches are reordered only where SLUICE_MEGAKERNEL is set",
-                       "device", "launches run as they would without Sluice");
-  }
-  const uint32_t extents[3] = {block.x, block.y, block.z};
-  SluiceBlockCode code = {};
-  const int result = (table_->*get)(function, extents, dynamic_shared_bytes, &code);
-  if (result != CUDA_SUCCESS) {
-    const char* name = nullptr;
-    calls_.cuGetErrorName(static_cast<CUresult>(result), &name);
-    return unsupported("the CPU device has no block code for this kernel (" +
-                       std::string(name == nullptr ? "unknown error" : name) + ")");
-  }
-  return code;
 }
 
 Result<runtime::VariablePlace> ShimDevice::variable(void* code, const char* name) {

@@ -19,11 +19,10 @@ bool is_done(const DriverCalls& driver, CUevent event);
 class ShimDevice : public runtime::Device {
  public:
   // `calls` must outlive the device. Asks the driver for the private table of the CPU device.
-  explicit ShimDevice(const DriverCalls& calls);
-
-  // use_megakernel() makes windows run by the megakernel's own PTX where the settings say so;
-  // `real(symbol)` is the driver's function of that name. Call it once, before any launch.
-  void use_megakernel(const Settings& settings, const std::function<void*(const char*)>& real);
+  // Windows run by the megakernel's own PTX where the settings say so; `real(symbol)` is the
+  // driver's function of that name.
+  ShimDevice(const DriverCalls& calls, const Settings& settings,
+             const std::function<void*(const char*)>& real);
 
   int launch(const runtime::LaunchCall& call) override;
   Result<SluiceBlockCode> block_code(void* function, const Dim3& block,
@@ -50,11 +49,6 @@ class ShimDevice : public runtime::Device {
   void hold_functions(bool hold) override;
 
  private:
-  using GetBlockCode = decltype(SluiceHostDeviceTable::get_block_code);
-  Result<SluiceBlockCode> find_code(void* function, const Dim3& block,
-                                    uint32_t dynamic_shared_bytes,
-                                    GetBlockCode SluiceHostDeviceTable::* get);
-
   const DriverCalls& calls_;
   const SluiceHostDeviceTable* table_ = nullptr;
   megakernel::CudaDriver driver_;
