@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/dim3.hpp"
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 #include "megakernel/window.hpp"
 
 namespace sluice::ptx {

@@ -9,8 +9,8 @@
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
-#include "base/stream_key.hpp"
 #include "hostcuda/block_abi.h"
+#include "megakernel/stream_key.hpp"
 #include "megakernel/window_backend.hpp"
 #include "runtime/races/ordering.hpp"
 

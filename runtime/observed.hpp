@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 
 namespace sluice::runtime {
 

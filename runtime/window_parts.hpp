@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 
 namespace sluice::runtime {
 

@@ -1,6 +1,7 @@
 // What it takes to name the stream of a call (interpose/wrappers/stream_keys.cpp): a default stream
 // by asking the driver for the current context, at each call; another one by asking for its own
-// context, which each thread keeps of the stream that it named last. The driver is the CPU device's.
+// context, which each thread keeps of the stream that it named last. The driver is the CPU
+// device's.
 #include <benchmark/benchmark.h>
 #include <cuda.h>
 

@@ -3,7 +3,7 @@
 
 #include <cuda.h>
 
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 
 namespace sluice::interpose {
 

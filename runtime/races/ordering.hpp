@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 #include "runtime/faults/call_site.hpp"
 
 namespace sluice::runtime {

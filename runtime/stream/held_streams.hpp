@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/stream_key.hpp"
+#include "megakernel/stream_key.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/window.hpp"
 
