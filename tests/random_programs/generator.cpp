@@ -293,7 +293,7 @@ void Generator::add_graph() {
   if (launches.empty()) return;
   // One thread makes and launches the graph.
   Step graph{.call = Call::graph,
-             .form = static_cast<Form>(below(3)),
+             .form = static_cast<Form>(below(4)),
              .stream = stream,
              .thread = launches.front().thread,
              .salt = number()};

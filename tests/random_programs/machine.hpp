@@ -54,7 +54,7 @@ class Machine {
   void launch(const Step& step);
   void launch_graph(size_t index);
   // change_graph() gives the last kernel of an instantiated graph another salt.
-  void change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt);
+  void change_graph(CUgraph graph, CUgraphExec executable, const Step& step);
   void copy(const Step& step);
   void copy_rows(const Step& step);
   void fill(const Step& step);

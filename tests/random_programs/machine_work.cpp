@@ -91,13 +91,15 @@ void Machine::launch_graph(size_t index) {
   SLUICE_CALL(cuStreamEndCapture, on, &graph);
   SLUICE_CALL(cuGraphInstantiateWithFlags, &executable, graph, 0);
   SLUICE_CALL(cuGraphLaunch, executable, on);
-  if (graph_step.form == Form::third) change_graph(graph, executable, graph_step.salt);
+  if (graph_step.form == Form::third || graph_step.form == Form::fourth)
+    change_graph(graph, executable, graph_step);
   if (graph_step.form != Form::plain) SLUICE_CALL(cuGraphLaunch, executable, on);
   SLUICE_CALL(cuGraphExecDestroy, executable);
   SLUICE_CALL(cuGraphDestroy, graph);
 }
 
-void Machine::change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt) {
+void Machine::change_graph(CUgraph graph, CUgraphExec executable, const Step& step) {
+  uint32_t salt = step.salt;
   size_t count = 0;
   SLUICE_CALL(cuGraphGetNodes, graph, nullptr, &count);
   std::vector<CUgraphNode> nodes(count);
@@ -111,7 +113,11 @@ void Machine::change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt)
     void* parameters[] = {launch.kernelParams[0], launch.kernelParams[1], launch.kernelParams[2],
                           &salt};
     launch.kernelParams = parameters;
-    return SLUICE_CALL(cuGraphExecKernelNodeSetParams_v2, executable, nodes.back(), &launch);
+    if (step.form == Form::third)
+      return SLUICE_CALL(cuGraphExecKernelNodeSetParams_v2, executable, nodes.back(), &launch);
+    SLUICE_CALL(cuGraphKernelNodeSetParams_v2, nodes.back(), &launch);
+    CUgraphExecUpdateResultInfo information = {};
+    return SLUICE_CALL(cuGraphExecUpdate_v2, executable, graph, &information);
   }
 }
 

@@ -53,7 +53,8 @@ enum class Call : uint8_t {
   release,   // to; form other: in the order of the stream
   launch,    // kernel on to, from
   // Capture the `number` launches, copies and fills that follow, and launch the graph; form other:
-  // twice; third: the second time with the salt for its last kernel's.
+  // twice; third: the second time with the salt for its last kernel's, set in the executable graph;
+  // fourth: the same, set in the graph, from which the executable graph is updated.
   graph,
   copy,           // words from `from` to `to`
   copy_rows,      // the same as rows of a box
