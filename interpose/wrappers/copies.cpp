@@ -44,11 +44,14 @@ bool is_hashed(const Transfer& transfer) {
   return copies() != nullptr && transfer.row_bytes != 0 && is_host_memory(transfer.to);
 }
 
+// Naming the stream of a small copy for which the host waits takes a part of its time that shows,
+// so it has no name where nobody asks for that.
 template <class Call>
-CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, Transfer transfer,
-                       Call&& call) {
+CUresult observed_copy(sluice::runtime::CopyCall copy, CUstream stream, const void* host,
+                       Transfer transfer, Call&& call) {
   const KeepErrno keep;
-  transfer.stream = copy.stream;
+  if (transfer.row_bytes != 0 || races() != nullptr || copies() != nullptr)
+    transfer.stream = copy.stream = key_of(stream);
   if (!is_hashed(transfer)) {
     if (const std::optional<CUresult> result = taken(transfer)) return *result;
   }
@@ -72,7 +75,7 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, const void* host, Transfe
 // written instead, and what may be a task.
 #define SLUICE_ANY_COPY(symbol, parameters, arguments, to, host, from, bytes, stream, waits, task) \
   extern "C" CUresult sluice_wrap_##symbol parameters {                                            \
-    return observed_copy({#symbol, to, from, bytes, key_of(stream), waits, nullptr}, host, task,   \
+    return observed_copy({#symbol, to, from, bytes, {}, waits, nullptr}, stream, host, task,       \
                          [&](const DriverCalls& driver) { return driver.symbol arguments; });      \
   }
 #define SLUICE_COPY(symbol, parameters, arguments, to, from, bytes, stream)               \
