@@ -111,6 +111,13 @@ Result<SluiceBlockCode> find_code(const DriverCalls& calls, const SluiceHostDevi
   return code;
 }
 
+// device_here() is that of the calling thread's context; the first one where there is no context.
+CUdevice device_here(const DriverCalls& calls) {
+  CUdevice device = 0;
+  if (calls.cuCtxGetDevice == nullptr || calls.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
+  return device;
+}
+
 bool is_library(void* handle) {
   const std::lock_guard lock(libraries().mutex);
   return libraries().handles.contains(handle);
@@ -195,10 +202,7 @@ Result<runtime::VariablePlace> ShimDevice::variable(void* code, const char* name
 // Code may be loaded before there is a context: then for the first device.
 uint32_t ShimDevice::architecture() {
   if (table_ != nullptr || calls_.cuDeviceGetAttribute == nullptr) return 0;
-  CUdevice device = 0;
-  if (calls_.cuCtxGetDevice == nullptr || calls_.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
-    device = 0;
-  }
+  const CUdevice device = device_here(calls_);
   int major = 0;
   int minor = 0;
   calls_.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
@@ -208,11 +212,7 @@ uint32_t ShimDevice::architecture() {
 
 uint32_t ShimDevice::device_of(void* context) {
   const runtime::InContext scope(*this, {context, nullptr});
-  CUdevice device = 0;
-  if (calls_.cuCtxGetDevice == nullptr || calls_.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
-    device = 0;
-  }
-  return static_cast<uint32_t>(device);
+  return static_cast<uint32_t>(device_here(calls_));
 }
 
 void* ShimDevice::exchange_context(void* context) {
