@@ -60,16 +60,20 @@ Status check_flow(const FlowFacts& flow, const Dim3& block) {
   return {};
 }
 
+template <class Call>
+void for_each_instruction(const Reached& reached, const Call& call) {
+  for (const ptx::Function* function : reached.definitions)
+    ptx::for_each_instruction(function->body, call);
+}
+
 // read_by() is the names that the functions read.
 std::set<std::string> read_by(const Reached& reached) {
   std::set<std::string> names;
-  for (const ptx::Function* function : reached.definitions) {
-    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
-      if (here.guard) names.insert(here.guard->predicate);
-      for (size_t i = here.has_result() ? 1 : 0; i < here.operands.size(); ++i)
-        ptx::for_each_name(here.operands[i], [&](const std::string& name) { names.insert(name); });
-    });
-  }
+  for_each_instruction(reached, [&](const ptx::Instruction& here) {
+    if (here.guard) names.insert(here.guard->predicate);
+    for (size_t i = here.has_result() ? 1 : 0; i < here.operands.size(); ++i)
+      ptx::for_each_name(here.operands[i], [&](const std::string& name) { names.insert(name); });
+  });
   return names;
 }
 
@@ -78,17 +82,15 @@ std::set<std::string> read_by(const Reached& reached) {
 bool may_wait(const Reached& reached) {
   const std::set<std::string> read = read_by(reached);
   bool waits = false;
-  for (const ptx::Function* function : reached.definitions) {
-    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
-      if (here.has_modifier("shared") || here.has_modifier("shared::cta")) return;
-      waits |= here.opcode == ptx::Opcode::ld &&
-               (here.has_modifier("volatile") || here.has_modifier("relaxed") ||
-                here.has_modifier("acquire") || here.has_modifier("mmio"));
-      if (here.opcode != ptx::Opcode::atom || here.operands.empty()) return;
-      ptx::for_each_name(here.operands.front(),
-                         [&](const std::string& name) { waits |= read.contains(name); });
-    });
-  }
+  for_each_instruction(reached, [&](const ptx::Instruction& here) {
+    if (here.has_modifier("shared") || here.has_modifier("shared::cta")) return;
+    waits |= here.opcode == ptx::Opcode::ld &&
+             (here.has_modifier("volatile") || here.has_modifier("relaxed") ||
+              here.has_modifier("acquire") || here.has_modifier("mmio"));
+    if (here.opcode != ptx::Opcode::atom || here.operands.empty()) return;
+    ptx::for_each_name(here.operands.front(),
+                       [&](const std::string& name) { waits |= read.contains(name); });
+  });
   return waits;
 }
 
@@ -96,14 +98,10 @@ bool may_wait(const Reached& reached) {
 // literals: others are refused.
 uint32_t barriers_of(const Reached& reached) {
   uint64_t count = 0;
-  for (const ptx::Function* function : reached.definitions) {
-    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
-      const size_t id_at = here.has_modifier("red") ? 1 : 0;
-      if (here.meeting() != ptx::Meeting::block || here.operands.size() <= id_at) return;
-      const auto* id = std::get_if<ptx::IntegerLiteral>(&here.operands[id_at].value);
-      if (id != nullptr) count = std::max(count, id->bits + 1);
-    });
-  }
+  for_each_instruction(reached, [&](const ptx::Instruction& here) {
+    if (here.meeting() != ptx::Meeting::block) return;
+    if (const auto* id = barrier_id(here)) count = std::max(count, id->bits + 1);
+  });
   return static_cast<uint32_t>(std::min<uint64_t>(count, 16));
 }
 
@@ -112,24 +110,20 @@ uint32_t barriers_of(const Reached& reached) {
 // later.
 bool meets_whole(const Reached& reached) {
   bool is_whole = true;
-  for (const ptx::Function* function : reached.definitions) {
-    ptx::for_each_instruction(function->body, [&](const ptx::Instruction& here) {
-      if (here.meeting() != ptx::Meeting::block) return;
-      is_whole &= !here.has_modifier("red") && !here.has_modifier("arrive");
-    });
-  }
+  for_each_instruction(reached, [&](const ptx::Instruction& here) {
+    if (here.meeting() != ptx::Meeting::block) return;
+    is_whole &= !here.has_modifier("red") && !here.has_modifier("arrive");
+  });
   return is_whole;
 }
 
 // why_one_at_a_time() is why no worker runs several blocks of it at once; empty: some do.
 std::string why_one_at_a_time(const TaskBody& body, const Reached& reached) {
-  SideBySide beside = body.beside;
-  beside.is_possible = true;
   if (uint64_t{2} * body.beside.threads > most_threads)
     return "no worker is twice as wide as its blocks";
   if (body.drops_out)
     return "threads of a block end before its barriers, or it fills no whole warps";
-  if (beside.barriers > SideBySide::barriers_of_worker(1024) / 2)
+  if (body.beside.barriers > SideBySide::barriers_of_worker(1024) / 2)
     return "two of its blocks need more barriers than there are";
   // On the CPU device a warp that looks for it would not let the worker's other warps go on.
   if (may_wait(reached)) return "its blocks may wait for each other";

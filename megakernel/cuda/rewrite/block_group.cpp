@@ -6,12 +6,18 @@
 
 namespace sluice::megakernel {
 
-namespace {
-
-// id_of() is where a barrier has its number.
-size_t id_of(const ptx::Instruction& barrier) {
+size_t place_of_barrier_id(const ptx::Instruction& barrier) {
   return barrier.has_modifier("red") ? 1 : 0;
 }
+
+const ptx::IntegerLiteral* barrier_id(const ptx::Instruction& barrier) {
+  const size_t place = place_of_barrier_id(barrier);
+  return barrier.operands.size() > place
+             ? std::get_if<ptx::IntegerLiteral>(&barrier.operands[place].value)
+             : nullptr;
+}
+
+namespace {
 
 // A number in a register would make ptxas take all 16 barriers, of which a processor has no more
 // than 24 to 64 for all its workers.
@@ -26,7 +32,7 @@ void write_own(const ptx::Instruction& barrier, const SideBySide& needs, uint32_
                             group, also));
     ptx::Instruction own = barrier;
     own.guard = ptx::Guard{.predicate = "%sl_at", .negated = false};
-    std::get<ptx::IntegerLiteral>(own.operands[id_of(own)].value).bits +=
+    std::get<ptx::IntegerLiteral>(own.operands[place_of_barrier_id(own)].value).bits +=
         1 + group * needs.barriers;
     out.statements.emplace_back(std::move(own));
   }
@@ -74,7 +80,8 @@ std::string BlockGroup::pool() const {
 }
 
 void BlockGroup::meet(ptx::Instruction barrier, ptx::Block& out) const {
-  if (!needs_) ++std::get<ptx::IntegerLiteral>(barrier.operands[id_of(barrier)].value).bits;
+  if (!needs_)
+    ++std::get<ptx::IntegerLiteral>(barrier.operands[place_of_barrier_id(barrier)].value).bits;
   if (needs_ && needs_->is_one_warp()) {
     barrier.opcode = ptx::Opcode::bar;
     barrier.modifiers = {"warp", "sync"};

@@ -1,6 +1,7 @@
 // The threads of a worker that run one block, in code for workers that run several at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,11 @@
 #include "ptx/syntax.hpp"
 
 namespace sluice::megakernel {
+
+// place_of_barrier_id() is which operand of a barrier of the block its number is; barrier_id() is
+// that, or null where it is no literal.
+size_t place_of_barrier_id(const ptx::Instruction& barrier);
+const ptx::IntegerLiteral* barrier_id(const ptx::Instruction& barrier);
 
 // BlockGroup writes what tells a body's threads where they are: in the worker's first group, unless
 // blocks run side by side.

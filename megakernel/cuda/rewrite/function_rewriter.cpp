@@ -149,10 +149,7 @@ class Rewriter {
   void rewrite_barrier(Instruction barrier, Block& out) {
     const bool reduces = barrier.has_modifier("red");
     const bool arrives = barrier.has_modifier("arrive");
-    const size_t id_at = reduces ? 1 : 0;
-    const auto* id = barrier.operands.size() > id_at
-                         ? std::get_if<ptx::IntegerLiteral>(&barrier.operands[id_at].value)
-                         : nullptr;
+    const ptx::IntegerLiteral* const id = barrier_id(barrier);
     if (id == nullptr) throw Refusal{"it has a barrier whose number is in a register"};
     if (id->bits >= 15) throw Refusal{"it uses all 16 barriers, one of which is the scheduler's"};
     const size_t plain_operands = reduces ? 3 : 1;
@@ -165,7 +162,8 @@ class Rewriter {
       return;
     }
     if (!counted) {
-      barrier.operands.insert(barrier.operands.begin() + static_cast<std::ptrdiff_t>(id_at) + 1,
+      const auto behind_id = static_cast<std::ptrdiff_t>(place_of_barrier_id(barrier)) + 1;
+      barrier.operands.insert(barrier.operands.begin() + behind_id,
                               Operand{ptx::IntegerLiteral{whole_warps(), false}});
     }
     context_.group.meet(std::move(barrier), out);
