@@ -3,18 +3,15 @@
 // masters.
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include <cuda.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/tables/window_tables.h"
+#include "megakernel/device/loaded_megakernel.hpp"
 #include "megakernel/random_windows.hpp"
 #include "ptx/parser.hpp"
 #include "schedule/order.hpp"
@@ -24,6 +21,7 @@
 namespace sluice::megakernel {
 namespace {
 
+using testing::LoadedMegakernel;
 using testing::pick;
 using testing::Random;
 using testing::random_table;
@@ -57,57 +55,31 @@ constexpr TestKernel kernels[] = {{"check_alone", {8, 2, 1}, 0},
                                   {"check_together", {64, 1, 1}, 0},
                                   {"check_draining", {5, 3, 3}, 180}};
 
-struct Megakernel {
-  CUfunction function = nullptr;
-  uint32_t threads = 0;  // of a worker
-};
 constexpr uint64_t most_bytes = 64 * 1024;
 
 class DeviceWindows : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    std::ifstream file(SLUICE_CHECK_KERNELS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    const auto module = ptx::parse(text, "check_kernels");
+    ASSERT_NO_FATAL_FAILURE(testing::enter_first_device());
+    const auto module = ptx::parse(testing::text_of_file(SLUICE_CHECK_KERNELS), "check_kernels");
     ASSERT_TRUE(module) << module.error().line();
-    std::vector<const TaskBody*> pointers;
-    for (const TestKernel& kernel : kernels) {
-      auto body =
-          rewrite_body(*module, kernel.name, kernel.block, fmt::format("k{}_", bodies.size()));
-      ASSERT_TRUE(body) << body.error().line();
-      bodies.push_back(std::move(*body));
-    }
-    for (const TaskBody& body : bodies)
-      pointers.push_back(&body);
-    narrow = link(pointers);
+    for (const TestKernel& kernel : kernels)
+      ASSERT_NO_FATAL_FAILURE(testing::add_body(bodies, *module, kernel.name, kernel.block));
+    std::vector<const TaskBody*> pointers = testing::pointers_to(bodies);
+    ASSERT_NO_FATAL_FAILURE(testing::load_megakernel(pointers, narrow));
     EXPECT_EQ(narrow.threads, 64U);
     // No window has the widest body, but its workers run several blocks of the others at once.
     const auto widest = rewrite_body(*module, kernels[0].name, {256, 1, 1}, "widest_");
     ASSERT_TRUE(widest) << widest.error().line();
     pointers.push_back(&*widest);
-    wide = link(pointers);
+    ASSERT_NO_FATAL_FAILURE(testing::load_megakernel(pointers, wide));
     EXPECT_EQ(device_code(bodies[0], 0).at_once({wide.threads, most_bytes}, 0), 8U);
     EXPECT_EQ(device_code(bodies[1], 0).at_once({wide.threads, most_bytes}, 0), 4U);
   }
 
-  static Megakernel link(const std::vector<const TaskBody*>& pointers) {
-    const auto linked = link_megakernel(pointers);
-    EXPECT_TRUE(linked) << linked.error().line();
-    Megakernel made;
-    made.threads = worker_threads(pointers);
-    CUmodule code = nullptr;
-    EXPECT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
-    EXPECT_EQ(cuModuleGetFunction(&made.function, code, megakernel_name), CUDA_SUCCESS);
-    return made;
-  }
-
   static inline std::vector<TaskBody> bodies;
-  static inline Megakernel narrow;
-  static inline Megakernel wide;
+  static inline LoadedMegakernel narrow;
+  static inline LoadedMegakernel wide;
 };
 
 // DeviceArray is device memory that grows.
@@ -293,7 +265,7 @@ uint32_t times() {
   return value == nullptr ? 1 : static_cast<uint32_t>(std::max(1, std::atoi(value)));
 }
 
-void run_device_windows(const Megakernel& megakernel, const std::vector<TaskBody>& bodies,
+void run_device_windows(const LoadedMegakernel& megakernel, const std::vector<TaskBody>& bodies,
                         uint32_t workers, uint32_t windows) {
   Random random(workers);
   SignalMemory signals;
@@ -317,13 +289,8 @@ void run_device_windows(const Megakernel& megakernel, const std::vector<TaskBody
         make_device_tables(checked.window(), signals, {megakernel.threads, most_bytes}, number + 1);
     ASSERT_LE(std::max(made.flag_count, made.counter_count), 1024U);
     const CUdeviceptr table_array = tables.reserve(made.bytes.size());
-    made.place(table_array, flag_array, counter_array);
-    ASSERT_EQ(cuMemcpyHtoD(table_array, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-    set_workers(made.window, workers);
-    void* parameters[] = {&made.window};
-    ASSERT_EQ(cuLaunchKernel(megakernel.function, workers, 1, 1, megakernel.threads, 1, 1,
-                             static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
-              CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(
+        megakernel.start(made, table_array, flag_array, counter_array, workers));
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     checked.expect_right(check_array, number);
     if (::testing::Test::HasFatalFailure()) return;

@@ -2,8 +2,6 @@
 // PTX on the CPU device: the same answers as plain launches, and no lane ever waits in vain.
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -12,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/tables/window_tables.h"
+#include "megakernel/device/loaded_megakernel.hpp"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
 
@@ -48,21 +46,12 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
   static void SetUpTestSuite() {
     // What waits in vain is told as information.
     setenv("SLUICE_LOG", "info", 1);
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    std::ifstream file(SLUICE_ENDING_LANES);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    ASSERT_NO_FATAL_FAILURE(testing::enter_first_device());
+    const std::string text = testing::text_of_file(SLUICE_ENDING_LANES);
     ASSERT_EQ(cuModuleLoadData(&plain_code, text.c_str()), CUDA_SUCCESS);
     ASSERT_NO_FATAL_FAILURE(link(text));
 
-    std::vector<int> values(elements);
-    uint32_t state = 7;
-    for (int& value : values) {
-      state = state * 1664525U + 1013904223U;
-      value = static_cast<int>(state >> 16) % 100;
-    }
+    const std::vector<int> values = testing::some_values(elements);
     ASSERT_EQ(cuMemAlloc(&in, 4 * elements), CUDA_SUCCESS);
     ASSERT_EQ(cuMemAlloc(&out, 4 * 2 * elements), CUDA_SUCCESS);
     ASSERT_EQ(cuMemAlloc(&signal_array, signal_bytes), CUDA_SUCCESS);
@@ -73,22 +62,12 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
   static void link(const std::string& text) {
     const auto module = ptx::parse(text, "ending_lanes");
     ASSERT_TRUE(module) << module.error().line();
-    std::vector<const TaskBody*> pointers;
     for (const Case& shown : cases) {
-      auto body = rewrite_body(*module, shown.kernel, {shown.block, 1, 1},
-                               fmt::format("k{}_", bodies.size()));
-      ASSERT_TRUE(body) << body.error().line();
-      EXPECT_EQ(body->meets_lanes, shown.meets_lanes);
-      bodies.push_back(std::move(*body));
+      ASSERT_NO_FATAL_FAILURE(
+          testing::add_body(bodies, *module, shown.kernel, {shown.block, 1, 1}));
+      EXPECT_EQ(bodies.back().meets_lanes, shown.meets_lanes);
     }
-    for (const TaskBody& body : bodies)
-      pointers.push_back(&body);
-    const auto linked = link_megakernel(pointers);
-    ASSERT_TRUE(linked) << linked.error().line();
-    threads = worker_threads(pointers);
-    CUmodule code = nullptr;
-    ASSERT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&megakernel, code, megakernel_name), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(testing::load_megakernel(testing::pointers_to(bodies), megakernel));
   }
 
   // The output after `launch`, in which only what was written differs from `untouched`.
@@ -105,18 +84,12 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
   }
 
   static std::vector<uint32_t> output_in_megakernel(const Window& window, uint32_t workers) {
-    DeviceTables made = make_device_tables(window, signals, {threads, 64 * 1024}, ++epoch);
+    DeviceTables made =
+        make_device_tables(window, signals, {megakernel.threads, 64 * 1024}, ++epoch);
     CUdeviceptr tables = 0;
     EXPECT_EQ(cuMemAlloc(&tables, made.bytes.size()), CUDA_SUCCESS);
-    made.place(tables, signal_array, signal_array + signal_bytes / 2);
-    EXPECT_EQ(cuMemcpyHtoD(tables, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-    set_workers(made.window, workers);
-    void* parameters[] = {&made.window};
     const std::vector<uint32_t> words = output_of([&] {
-      EXPECT_EQ(
-          cuLaunchKernel(megakernel, workers, 1, 1, threads, 1, 1,
-                         static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
-          CUDA_SUCCESS);
+      megakernel.start(made, tables, signal_array, signal_array + signal_bytes / 2, workers);
     });
     cuMemFree(tables);
     return words;
@@ -124,9 +97,8 @@ class EndingLanes : public ::testing::TestWithParam<size_t> {
 
   static constexpr size_t signal_bytes = 16 * 1024;
   static inline std::vector<TaskBody> bodies;
-  static inline uint32_t threads = 0;
   static inline CUmodule plain_code = nullptr;
-  static inline CUfunction megakernel = nullptr;
+  static inline testing::LoadedMegakernel megakernel;
   static inline CUdeviceptr in = 0;
   static inline CUdeviceptr out = 0;
   static inline CUdeviceptr signal_array = 0;

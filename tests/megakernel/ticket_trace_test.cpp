@@ -15,6 +15,7 @@
 
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/worker_memory.h"
+#include "megakernel/device/loaded_megakernel.hpp"
 #include "megakernel/machine/counting_megakernel.hpp"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
@@ -160,10 +161,7 @@ class TicketTrace : public ::testing::Test {
   static constexpr uint32_t launches = 4;
 
   void SetUp() override {
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(testing::enter_first_device());
     const auto linked = testing::counting_megakernel();
     ASSERT_TRUE(linked) << linked.error().line();
     noted_.emplace(linked->text);
@@ -199,18 +197,11 @@ class TicketTrace : public ::testing::Test {
     DeviceTables made = make_device_tables(builder.window, signals, {body.beside.threads, 0});
     ASSERT_LE(made.bytes.size() + 8 * (made.flag_count + 1), bytes);
     const CUdeviceptr flags = memory + made.bytes.size();
-    made.place(memory, flags, flags + 8 * made.flag_count);
-    set_workers(made.window, 1);
-    ASSERT_EQ(cuMemcpyHtoD(memory, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-
     CUmodule loaded = nullptr;
-    CUfunction megakernel = nullptr;
+    testing::LoadedMegakernel megakernel{.threads = body.beside.threads};
     ASSERT_EQ(cuModuleLoadData(&loaded, noted_->text.c_str()), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&megakernel, loaded, megakernel_name), CUDA_SUCCESS);
-    void* parameters[] = {&made.window};
-    ASSERT_EQ(cuLaunchKernel(megakernel, 1, 1, 1, body.beside.threads, 1, 1,
-                             static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
-              CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&megakernel.function, loaded, megakernel_name), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(megakernel.start(made, memory, flags, flags + 8 * made.flag_count, 1));
     ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
     uint32_t ran = 0;
     ASSERT_EQ(cuMemcpyDtoH(&ran, counter, 4), CUDA_SUCCESS);

@@ -2,8 +2,6 @@
 // same answers as plain launches, and each on the threads that are its turn's.
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +12,9 @@
 
 #include "base/divide_up.hpp"
 #include "megakernel/cuda/body.hpp"
-#include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/worker_memory.h"
+#include "megakernel/device/loaded_megakernel.hpp"
 #include "megakernel/window_builder.hpp"
 #include "ptx/parser.hpp"
 
@@ -79,20 +77,11 @@ struct Parameters {
 class BlocksBeside : public ::testing::TestWithParam<size_t> {
  protected:
   static void SetUpTestSuite() {
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    std::ifstream file(SLUICE_BESIDE_KERNELS);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    ASSERT_NO_FATAL_FAILURE(testing::enter_first_device());
+    const std::string text = testing::text_of_file(SLUICE_BESIDE_KERNELS);
     ASSERT_EQ(cuModuleLoadData(&plain_code, text.c_str()), CUDA_SUCCESS);
     ASSERT_NO_FATAL_FAILURE(link(text));
-    std::vector<int> values(elements);
-    uint32_t state = 7;
-    for (int& value : values) {
-      state = state * 1664525U + 1013904223U;
-      value = static_cast<int>(state >> 16) % 100;
-    }
+    const std::vector<int> values = testing::some_values(elements);
     ASSERT_EQ(cuMemAlloc(&in, 4 * elements), CUDA_SUCCESS);
     ASSERT_EQ(cuMemAlloc(&out, 4 * (elements + most_blocks)), CUDA_SUCCESS);
     ASSERT_EQ(cuMemAlloc(&signal_array, signal_bytes), CUDA_SUCCESS);
@@ -103,21 +92,10 @@ class BlocksBeside : public ::testing::TestWithParam<size_t> {
   static void link(const std::string& text) {
     const auto module = ptx::parse(text, "beside_kernels");
     ASSERT_TRUE(module) << module.error().line();
-    std::vector<const TaskBody*> pointers;
-    for (const Case& shown : cases) {
-      auto body =
-          rewrite_body(*module, shown.kernel, shown.block, fmt::format("k{}_", bodies.size()));
-      ASSERT_TRUE(body) << body.error().line();
-      bodies.push_back(std::move(*body));
-    }
-    for (const TaskBody& body : bodies)
-      pointers.push_back(&body);
-    const auto linked = link_megakernel(pointers);
-    ASSERT_TRUE(linked) << linked.error().line();
-    ASSERT_EQ(worker_threads(pointers), workers_threads);
-    CUmodule code = nullptr;
-    ASSERT_EQ(cuModuleLoadData(&code, linked->c_str()), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleGetFunction(&megakernel, code, megakernel_name), CUDA_SUCCESS);
+    for (const Case& shown : cases)
+      ASSERT_NO_FATAL_FAILURE(testing::add_body(bodies, *module, shown.kernel, shown.block));
+    ASSERT_NO_FATAL_FAILURE(testing::load_megakernel(testing::pointers_to(bodies), megakernel));
+    ASSERT_EQ(megakernel.threads, workers_threads);
   }
 
   // The output after `launch`, in which only what was written differs from `untouched`.
@@ -153,15 +131,8 @@ class BlocksBeside : public ::testing::TestWithParam<size_t> {
     ASSERT_LE(8 * std::max(made.flag_count, made.counter_count), signal_bytes / 2);
     CUdeviceptr tables = 0;
     ASSERT_EQ(cuMemAlloc(&tables, made.bytes.size()), CUDA_SUCCESS);
-    made.place(tables, signal_array, signal_array + signal_bytes / 2);
-    ASSERT_EQ(cuMemcpyHtoD(tables, made.bytes.data(), made.bytes.size()), CUDA_SUCCESS);
-    set_workers(made.window, workers);
-    void* parameters[] = {&made.window};
     std::vector<uint32_t> words = output_of([&] {
-      EXPECT_EQ(
-          cuLaunchKernel(megakernel, workers, 1, 1, workers_threads, 1, 1,
-                         static_cast<unsigned>(made.pool_bytes), nullptr, parameters, nullptr),
-          CUDA_SUCCESS);
+      megakernel.start(made, tables, signal_array, signal_array + signal_bytes / 2, workers);
     });
     cuMemFree(tables);
     expect_turns(words, at_once);
@@ -206,7 +177,7 @@ class BlocksBeside : public ::testing::TestWithParam<size_t> {
   static constexpr size_t signal_bytes = 32 * 1024;
   static inline std::vector<TaskBody> bodies;
   static inline CUmodule plain_code = nullptr;
-  static inline CUfunction megakernel = nullptr;
+  static inline testing::LoadedMegakernel megakernel;
   static inline CUdeviceptr in = 0;
   static inline CUdeviceptr out = 0;
   static inline CUdeviceptr signal_array = 0;
