@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/keep_errno.hpp"
+#include "base/processors.hpp"
 #include "megakernel/signals_blocked.hpp"
 
 namespace sluice::runtime {
@@ -38,6 +39,7 @@ void Background::add(std::function<void()> work) {
     const megakernel::SignalsBlocked blocked;
     std::thread([this] { serve(); }).detach();
     is_serving_ = true;
+    at_work_since_ = time_of(CLOCK_MONOTONIC);
   } catch (const std::system_error&) {
     const std::function<void()> alone = std::move(work_.back());
     work_.pop_back();
@@ -48,7 +50,9 @@ void Background::add(std::function<void()> work) {
 
 // A thread's priority can't be raised again, so that a thread ends with its work.
 void Background::serve() {
+  const int64_t processors = available_processors();
   std::unique_lock lock(mutex_);
+  processors_ = processors;
   thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   pthread_getcpuclockid(pthread_self(), &processor_);
   is_lowered_ = false;
@@ -60,6 +64,7 @@ void Background::serve() {
     work();
     work = nullptr;
     lock.lock();
+    at_work_since_ = time_of(CLOCK_MONOTONIC);
   }
   spent_ += time_of(processor_);
   thread_ = 0;
@@ -70,7 +75,7 @@ void Background::serve() {
 
 void Background::lower_where_long() {
   const int64_t allowed = eager_ + (time_of(CLOCK_MONOTONIC) - started_) / eager_for_a_part;
-  if (is_lowered_ || spent_ + time_of(processor_) < allowed) return;
+  if (is_lowered_ || (spent_ + time_of(processor_)) / processors_ < allowed) return;
   const KeepErrno keep;
   const sched_param none = {};
   sched_setscheduler(thread_, SCHED_BATCH, &none);  // it takes no processor from who runs
@@ -92,6 +97,11 @@ int64_t Background::clock() {
 int64_t Background::spent() {
   const std::lock_guard lock(mutex_);
   return spent_ + (thread_ == 0 ? 0 : time_of(processor_));
+}
+
+int64_t Background::at_work() {
+  const std::lock_guard lock(mutex_);
+  return is_serving_ ? time_of(CLOCK_MONOTONIC) - at_work_since_ : 0;
 }
 
 void Background::drop() {

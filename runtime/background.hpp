@@ -24,8 +24,9 @@ namespace sluice::runtime {
 // together, it goes on beside the program's threads at the lowest priority. Thread-safe.
 class Background {
  public:
-  // For so many nanoseconds of a processor, and 2 % of the time so far, work may compete with the
-  // program's threads: what brings something is mostly found by then.
+  // For so many nanoseconds of each processor that the process has, and 2 % of the time so far,
+  // work may compete with the program's threads and the device's: where these keep all processors
+  // busy, it delays them by so much. What brings something is mostly found by then.
   static constexpr int64_t eager = 30'000'000;
 
   // `waits`: whoever gives work does it at once, on the calling thread.
@@ -68,9 +69,10 @@ class Background {
   // is_long() is called now and then by those who find work unfinished: whether it has taken long
   // by now. It costs nothing where there is none. spent() is how many nanoseconds of a processor
   // work has had: while others keep the processors busy, these are few; clock() is that of whoever
-  // does the work.
+  // does the work. at_work() is how many nanoseconds ago the work of now could begin, 0 for none.
   bool is_long();
   int64_t spent();
+  int64_t at_work();
   static int64_t clock();
 
   // drop() forgets work that has not begun, stop() also waits for what has. Neither may be called
@@ -90,9 +92,11 @@ class Background {
   std::condition_variable ended_;
   std::deque<std::function<void()>> work_;
   std::atomic<bool> is_serving_ = false;
-  pid_t thread_ = 0;          // the system's number of the thread that serves; 0: not known yet
-  clockid_t processor_ = {};  // its time
-  int64_t spent_ = 0;         // by threads before
+  pid_t thread_ = 0;           // the system's number of the thread that serves; 0: not known yet
+  clockid_t processor_ = {};   // its time
+  int64_t spent_ = 0;          // by threads before
+  int64_t at_work_since_ = 0;  // the work of now
+  int64_t processors_ = 1;     // that the process has
   bool is_lowered_ = false;
 };
 

@@ -19,6 +19,7 @@
 #include "runtime/launch/launch_follower.hpp"
 #include "runtime/launch/launch_reader.hpp"
 #include "runtime/launch/transfer.hpp"
+#include "runtime/launch/waiting.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/races/race_observer.hpp"
 #include "runtime/runtime.hpp"
@@ -66,6 +67,7 @@ struct Runtime::State {
   megakernel::WindowBackend* const backend;  // null: the host's workers run windows
   Observers observers;
   Policy policy;
+  Lead lead;
   LaunchFollower follower;
   Buffers buffers;
   CodeRegistry code;
@@ -92,6 +94,7 @@ struct Runtime::State {
 
  private:
   bool holds(uint64_t address, uint64_t bytes) const;  // one buffer all of these bytes
+  Waiting waiting() { return {work.finding, policy, device, gate, lead}; }  // for dependences
   std::optional<int> give(const Known& launch, Policy::Way way);
   // find() is what a launch depends on; nothing where it may not be found, or not now, and has been
   // passed.

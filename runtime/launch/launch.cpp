@@ -27,6 +27,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   if (const int error = streams.take_error()) return error;
   if (gate.is_shut()) return std::nullopt;
   has_to_flush.store(true, std::memory_order_release);
+  lead.launches();
   // To the policy a window begins when its first launch is called.
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
   const dro::StreamName stream = streams.name_of(call.stream);
@@ -124,7 +125,7 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   } else {
     pay.charge(taken);
   }
-  policy.wait(taken);
+  waiting().waited(taken, call.stream);
   return on;
 }
 
@@ -138,8 +139,7 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   work.last_account->followed(call.grid.count() * call.block.count());
   work.last_search = search;
   work.last_figures = figures_of(call);
-  const Waiting waiting{work.finding, policy, device, gate};
-  if (waiting.for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
+  if (waiting().for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
     follower.tracker().wait();
     if (search->is_followed) return search->found;
     give_up(*launch.kernel.function->kernel, dro::why_given_up);

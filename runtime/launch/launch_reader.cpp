@@ -142,7 +142,7 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
          (policy_.is_quick(kernel.last_analysis) && kernel.model->is_like_last(shape_)));
     const int64_t began = at_once ? policy_.now() : 0;
     code_.ask_for_footprint(function, shape_, at_once);
-    if (at_once) policy_.wait(policy_.now() - began);
+    if (at_once) waiting_.waited(policy_.now() - began, stream);
   }
   const auto asked = kernel.asked.find(shape_);
   if (!waiting_.for_end_of(asked->second, stream)) {

@@ -1,7 +1,9 @@
 // Launches pass through while their kernels are analysed and their dependences are found.
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <future>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -111,6 +113,36 @@ TEST_F(InBackground, FewOfManyShapesAreAnalysed) {
   }
   synchronise();
   EXPECT_LE(kernels["step"].footprints_asked, 5);
+}
+
+// While the device works a launch waits for far longer than the policy's patience. The analysis
+// takes what the clock says, which goes on by a millisecond each time that it is read.
+TEST_F(InBackground, ALaunchBehindAWorkingDeviceWaitsForItsAnalysis) {
+  constexpr int64_t millisecond = 1'000'000;
+  constexpr int64_t patience = 5 * millisecond;
+  static std::atomic<int64_t> now;
+  static std::atomic<int64_t> answers_at;
+  now = 0;
+  answers_at = std::numeric_limits<int64_t>::max();
+  kernels["step"].footprint = [](const analysis::LaunchShape& shape) {
+    while (now < answers_at)
+      std::this_thread::yield();
+    return testing::step_footprint(shape);
+  };
+  start({.policy =
+             Policy::Config{
+                 .to_start = patience, .part = 0, .alone = UINT32_MAX, .alone_at_first = false},
+         .clock = [] { return now += millisecond; },
+         .waits_for_analysis = false});
+  program.allocate_in(*runtime);
+  device.pause();
+  ASSERT_EQ(device.enqueue({}, [] {}), 0);
+  answers_at = now + 30 * patience;
+  ASSERT_EQ(program.launch(*runtime, kernels["step"], 0), 0);
+  EXPECT_EQ(plain(), 0);
+  now = answers_at.load();
+  device.resume();
+  synchronise();
 }
 
 // The device's thread, which has run a window, waits for the program's to say so: the device looks
