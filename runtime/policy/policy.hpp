@@ -142,8 +142,9 @@ class Policy {
     Phase* phase = nullptr;
     uint64_t round = 0;
     uint64_t launches = 0;
-    uint64_t work = 0;  // blocks by their weights
-    int64_t began = 0;  // when the program made the first of them
+    uint64_t work = 0;           // blocks by their weights
+    int64_t began = 0;           // when the program made the first of them
+    const void* line = nullptr;  // samples of one run one after the other
   };
 
   // Verdict is a comparison by which the way changed: how many times as fast plain launches were.
@@ -207,6 +208,8 @@ class Policy {
       uint64_t work = 0;
     };
     std::vector<Value> values;
+    const void* line = nullptr;    // of the last sample
+    bool is_side_by_side = false;  // samples of several lines
   };
   struct Phase {
     uint64_t launches = 0;

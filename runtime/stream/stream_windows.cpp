@@ -99,6 +99,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
     if (policy_.compares()) {
       policy_.count(line.sample, launch.kernel.function->kernel->pay, call.grid.count(), code.cost,
                     launch.called);
+      line.sample.line = &line;
     }
     // A master outside the window is ordered before all of it: by its stream, or as the program
     // ordered the streams.
@@ -208,8 +209,9 @@ void StreamWindows::when_done(const StreamKey& stream, const Policy::Sample& sam
   ++outstanding_;
   int result = out_of_memory;
   try {
-    result = runner_.when_done(stream, [this, sample, &line] {
+    result = runner_.when_done(stream, [this, sample = sample, &line]() mutable {
       forget(line, {});
+      sample.line = &line;
       this->ended(line, Policy::Way::plain, sample);
     });
   } catch (const std::bad_alloc&) {

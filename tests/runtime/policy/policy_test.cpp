@@ -94,6 +94,29 @@ TEST(Policy, StepsAsideWherePlainLaunchesAreFaster) {
   EXPECT_THAT(phase.policy.why_aside(), ::testing::HasSubstr("2.00 x as fast as tasks"));
 }
 
+// Three samples that have run side by side end at once.
+TEST(Policy, TakesTogetherWhatHasRunSideBySide) {
+  Phase phase;
+  Policy::Mark kernel;
+  ASSERT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+  std::vector<Policy::Sample> samples;
+  const int lines[3] = {};
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_FALSE(phase.policy.is_aside(kernel, phase.blocks));
+    ASSERT_EQ(phase.policy.way(kernel, phase.blocks), Way::plain);
+    if (auto sample = phase.policy.count_plain(kernel, phase.blocks, nullptr, 0)) {
+      sample->line = &lines[samples.size()];
+      samples.push_back(*sample);
+    }
+  }
+  ASSERT_EQ(samples.size(), 3U);
+  now += 6 * phase.task_time;
+  for (const Policy::Sample& sample : samples)
+    phase.hear(phase.policy.ended(Way::plain, sample));
+  EXPECT_TRUE(phase.verdicts.empty());
+  EXPECT_EQ(phase.launch(kernel), Way::tasks);
+}
+
 TEST(Policy, MeasuresAsManyLaunchesWhateverABlockWasMeasuredToCost) {
   for (int nanoseconds = 1; nanoseconds < 300; ++nanoseconds) {
     schedule::BlockCost cost;
