@@ -16,18 +16,16 @@ _sluice() {
       fi
     done
   fi
-  case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --device) mapfile -t COMPREPLY < <(compgen -W "auto gpu cpu" -- "$word") ;;
-    --dependence) mapfile -t COMPREPLY < <(compgen -W "exact buffer" -- "$word") ;;
-    --only) mapfile -t COMPREPLY < <(compgen -W "races memory init" -- "$word") ;;
-    --format) mapfile -t COMPREPLY < <(compgen -W "text json junit sarif github" -- "$word") ;;
-    --megakernel) mapfile -t COMPREPLY < <(compgen -W "off background wait" -- "$word") ;;
-    *)
-      if [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$("$tool" "$command" --help 2>/dev/null |
-          grep -o '^ *\(-h,\)\?--[a-z-]\+' | grep -o -- '--.*')" -- "$word")
-      fi
-      ;;
+  local previous=${COMP_WORDS[COMP_CWORD - 1]} help words=
+  help=$("$tool" "$command" --help 2>/dev/null)
+  # What an option takes stands in the help between braces, but for devices.
+  case $previous in
+    --device) words="auto gpu cpu" ;;
+    --*) words=$(sed -n "s/^ *$previous [A-Z]*:{\([^}]*\)}.*/\1/p" <<<"$help" | tr , ' ') ;;
   esac
+  if [ -z "$words" ] && [[ $word == -* ]]; then
+    words=$(grep -o '^ *\(-h,\)\?--[a-z-]\+' <<<"$help" | grep -o -- '--.*')
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 complete -o default -o bashdefault -F _sluice sluice

@@ -177,6 +177,12 @@ def options_of(*command):
     return re.findall(r"^ +(?:-h,)?(--[a-z-]+)", output_of(BUILD / "bin/sluice", *command, "--help"), re.MULTILINE)
 
 
+def choices_of(*command):
+    """What options take that take one of some words."""
+    found = re.findall(r"^ +(--[a-z-]+) \w+:\{([^}]*)\}", output_of(BUILD / "bin/sluice", *command, "--help"), re.MULTILINE)
+    return {option: words.split(",") for option, words in found}
+
+
 def documents_name_every_option(_folder):
     manual = (SOURCE / "cmake/package/sluice.1").read_text().replace("\\-", "-")
     commands = re.findall(r"^  ([a-z]+) ", output_of(BUILD / "bin/sluice", "--help").split("Subcommands:")[1],
@@ -194,6 +200,13 @@ def documents_name_every_option(_folder):
     assert set(completed("")) == {"--help", "--version", *commands}, completed("")
     assert set(completed("run", "--")) == set(options_of("run")), completed("run", "--")
     assert completed("run", "--device", "c") == ["cpu"]
+    assert "threads" in choices_of("check")["--only"], choices_of("check")
+    for command in commands:
+        for option, words in choices_of(command).items():
+            assert completed(command, option, "") == words, (command, option, completed(command, option, ""))
+            said = " ".join(re.findall(rf"^\.B.*{option}\b[^\0]*?(?=^\.(?:TP|S[SH])\b)", manual, re.MULTILINE))
+            for word in words:
+                assert re.search(rf"\b{word}\b", said), f"the manual page lacks {word} of {command} {option}"
     return 0
 
 
