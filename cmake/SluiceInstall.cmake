@@ -47,10 +47,14 @@ sluice_notice("JSON for Modern C++ (nlohmann/json)" nlohmann-json3-dev "MIT")
 sluice_notice("Boost (ICL and what it includes)" libboost-dev "BSL-1.0")
 sluice_notice("xxHash" libxxhash-dev "BSD-2-Clause")
 sluice_notice("tl::expected" libexpected-dev "CC0-1.0")
-string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
-sluice_notice("GNU C++ and compiler libraries (libstdc++, libgcc)" libstdc++-${gcc}-dev
-  "GPL-3.0-or-later WITH GCC-exception-3.1" gcc-${gcc}-base)
-sluice_notice("GNU C library, in bin/sluice" libc6-dev "LGPL-2.1-or-later" libc6)
+if(SLUICE_LIBRARY_INSIDE)
+  string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
+  sluice_notice("GNU C++ and compiler libraries (libstdc++, libgcc)" libstdc++-${gcc}-dev
+    "GPL-3.0-or-later WITH GCC-exception-3.1" gcc-${gcc}-base)
+endif()
+if(SLUICE_LINKS_ALL)
+  sluice_notice("GNU C library, in bin/sluice" libc6-dev "LGPL-2.1-or-later" libc6)
+endif()
 file(WRITE ${PROJECT_BINARY_DIR}/NOTICES "${notices}")
 install(FILES ${PROJECT_BINARY_DIR}/NOTICES DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

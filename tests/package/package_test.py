@@ -133,10 +133,23 @@ def deb_runs_in_a_bare_root(folder):
     return 0
 
 
+def check_notices(unpacked):
+    """The notices name GNU's libraries where they are linked in, and have each licence's text."""
+    documents = unpacked / "share/doc/sluice"
+    notices = (documents / "NOTICES").read_text()
+    for text in re.findall(r"its text: licences/([^,]+),", notices):
+        assert (documents / "licences" / text).is_file() or not shutil.which("dpkg-query"), text
+    for file, library, notice in (("bin/sluice", "libc", "GNU C library, in bin/sluice"),
+                                  ("lib/sluice/libsluice.so", "libstdc++", "GNU C++ and compiler libraries")):
+        needed = re.findall(r"NEEDED +(\S+)\.so", output_of("objdump", "-p", unpacked / file))
+        assert (notice in notices) == (library not in needed), (file, needed, notices)
+
+
 def archive_runs_in_a_bare_root(folder):
     output_of("tar", "-C", folder, "-xzf", only("*.tar.gz"))
     (folder / "opt").mkdir()
     unpacked = next(folder.glob("sluice-*")).rename(folder / "opt/anywhere")
+    check_notices(unpacked)
     root = Root(folder, "/opt/anywhere/bin/sluice")
     known = dict(re.findall(r"^\s+(\S+) \(.*x86-64.*\) => (\S+)$",
                             output_of("ldconfig", "-p", env={"PATH": PATH}), re.MULTILINE))
