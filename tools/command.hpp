@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
+namespace CLI {
+class App;
+}
 
 namespace sluice::tools {
 

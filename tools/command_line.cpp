@@ -17,6 +17,14 @@ void name_app(CLI::App& app) {
   app.require_subcommand(1);
 }
 
+int run_command(int argc, char** argv) {
+  CLI::App app;
+  name_app(app);
+  int status = exit_success;
+  add_run_command(app, &status);
+  return parse(app, argc, argv, status);
+}
+
 int parse(CLI::App& app, int argc, char** argv, const int& status) {
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -1,9 +1,17 @@
 // What the launcher and the other subcommands' program have in common.
 #pragma once
 
-#include <CLI/App.hpp>
+namespace CLI {
+class App;
+}
 
 namespace sluice::tools {
+
+// Each does what the arguments ask, as `sluice` or sluice-tools was given them, and returns the
+// process's exit status: run_command() knows `run` alone, all_commands() every subcommand. What
+// cannot be understood is told in one line.
+int run_command(int argc, char** argv);
+int all_commands(int argc, char** argv);
 
 // name_app() gives the program its name and what it does.
 void name_app(CLI::App& app);

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include "base/result.hpp"
@@ -29,9 +28,5 @@ int become_tools(char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "run") != 0) return become_tools(argv);
-  CLI::App app;
-  tools::name_app(app);
-  int status = tools::exit_success;
-  tools::add_run_command(app, &status);
-  return tools::parse(app, argc, argv, status);
+  return tools::run_command(argc, argv);
 }
