@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""scripts/progress around stub steps that take long, on a terminal and not.
+"""scripts/progress, and the scripts that take long, around stub steps, on a terminal and not.
 
 usage: progress_test.py SOURCE_FOLDER
 """
 
+import concurrent.futures
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRESS = pathlib.Path()
@@ -23,11 +26,11 @@ def run(mode, code, seconds="1"):
     return result.returncode, result.stdout, result.stderr
 
 
-def on_terminal(mode, code):
+def on_terminal(*command, **environment):
     """All that a terminal gets of it."""
     reader, writer = pty.openpty()
-    child = subprocess.Popen([PROGRESS, mode, "step", sys.executable, "-c", code], stdout=writer, stderr=writer,
-                             env=dict(os.environ, SLUICE_PROGRESS_SECONDS="1"))
+    child = subprocess.Popen(command, stdout=writer, stderr=writer,
+                             env=dict(os.environ, SLUICE_PROGRESS_SECONDS="1", **environment))
     os.close(writer)
     text = b""
     while True:
@@ -51,7 +54,7 @@ class Progress(unittest.TestCase):
     def test_a_slow_step_tells_it_on_a_terminal(self):
         for mode in ("build", "quiet", "all"):
             with self.subTest(mode=mode):
-                self.assertRegex(on_terminal(mode, SLOW), r"step: \d+ s: ")
+                self.assertRegex(on_terminal(PROGRESS, mode, "step", sys.executable, "-c", SLOW), r"step: \d+ s: ")
 
     def test_a_silent_step_tells_it_too(self):
         self.assertRegex(run("all", "import time; time.sleep(4)")[2], r"step: \d+ s: not a word yet\n")
@@ -69,6 +72,50 @@ class Progress(unittest.TestCase):
 
     def test_a_signal_is_told_as_a_shell_does(self):
         self.assertEqual(run("all", "import os; os.kill(os.getpid(), 15)")[0], 128 + 15)
+
+
+class Scripts(unittest.TestCase):
+    """The scripts themselves, where one of the programs that they call takes long."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        shutil.copytree(PROGRESS.parent, self.root / "scripts")
+        for name in ("build/build.ninja", "build/browser/chromium/any/headless_shell", "toolkit/include/cuda.h",
+                     "toolkit/include/nv/target"):
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).touch()
+        self.stub("toolkit/bin/nvcc", "exit 0")
+        for name in ("ninja", "ctest", "apt-get"):
+            self.stub(f"stubs/{name}", f'if [ "$SLOW" = {name} ]; then echo "[1/2] first"; sleep 4; fi')
+        self.stub("stubs/dpkg-query", '[ "$SLOW" = apt-get ] || printf "install ok installed"')
+        self.stub("stubs/sudo", 'exec "$@"')
+
+    def stub(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/bash\n{text}\n")
+        path.chmod(0o755)
+
+    def said_by(self, script, slow, terminal):
+        command = self.root / "scripts" / script
+        settings = {"SLOW": slow, "CUDA_HOME": str(self.root / "toolkit"),
+                    "PATH": f"{self.root / 'stubs'}:{os.environ['PATH']}"}
+        if terminal:
+            return on_terminal(command, **settings)
+        return subprocess.run([command], capture_output=True, text=True, check=False,
+                              env=dict(os.environ, SLUICE_PROGRESS_SECONDS="1", **settings)).stderr
+
+    def test_each_tells_that_a_slow_step_goes_on(self):
+        cases = [(*case, terminal) for terminal in (True, False) for case in (
+            ("setup", "apt-get", "setup: apt-get update"), ("build", "ninja", "build"), ("demo", "ninja", "build"),
+            ("test", "ninja", "build"), ("test", "ctest", "test"))]
+        with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+            outputs = list(pool.map(lambda case: self.said_by(case[0], case[1], case[3]), cases))
+        for (script, slow, name, terminal), output in zip(cases, outputs):
+            with self.subTest(script=script, slow=slow, terminal=terminal):
+                self.assertRegex(output, rf"{name}: \d+ s: \[1/2\] first")
 
 
 if __name__ == "__main__":
