@@ -13,10 +13,16 @@ import time
 OVER = "over the limit"
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MODES = {"plain": ["--off"], "sluice": [], "megakernel": ["--megakernel", "wait"],
-         "check": ["--check-footprints", "--check-blocks", "16"]}
+         "check": ["--check-footprints", "--check-blocks", "16"], "costs": []}
+# Everything is found, from nothing, and what that took is told.
+SETTINGS = {"costs": {"SLUICE_LOG": "debug", "SLUICE_ANALYSIS": "wait", "SLUICE_ANALYSIS_CACHE": "off",
+                      "SLUICE_GOVERNOR": "off"}}
 # What Sluice says of itself on stderr, and what a launcher without a terminal adds.
 OWN_LINES = re.compile(r"^sluice(:| )")
 SUMMARY = re.compile(r"(\d+) launch(?:es)?: (\d+) as tasks, (\d+) passed through(?: \((.*?)\))?(?:, (\d+) plainly)?;")
+# What a process with SLUICE_LOG=debug says at its end: of a launch, of a footprint read, given up, of an analysis.
+COSTS = re.compile(r"dependences took at most (\d+) steps and (\d+) bytes a launch, (\d+) and (\d+) a footprint; "
+                   r"(\d+) launches were given up|an analysis took at most (\d+) steps and (\d+) bytes")
 
 
 @dataclasses.dataclass
@@ -29,6 +35,7 @@ class Run:
     launches: int = 0
     tasks: int = 0
     reason: str = ""
+    costs: tuple = ()  # the dearest of all processes: as COSTS, where it was told
     said: str = ""  # the end of stderr
 
 
@@ -70,6 +77,12 @@ def summary(said):
     return launches, tasks, reason
 
 
+def costs(said):
+    """What COSTS finds, the largest of each; nothing where nobody told."""
+    found = [[int(number or 0) for number in line.groups()] for line in COSTS.finditer(said)]
+    return tuple(map(max, zip(*found)))
+
+
 def run(program, options, mode, caches, arguments, settings=()):
     """One run; caches is the folder of both caches, filled or empty as the caller wants."""
     with tempfile.TemporaryDirectory(prefix="suites-", dir=options.scratch) as scratch:
@@ -83,7 +96,7 @@ def run(program, options, mode, caches, arguments, settings=()):
                   for file in folder.rglob("*") if file.is_file()}
         environment = {**os.environ, "SLUICE_SUMMARY": "1", "SLUICE_CODE_CACHE": str(caches / "code"),
                        "SLUICE_ANALYSIS_CACHE": str(caches / "analysis"), "HOME": scratch,
-                       **dict(settings)}
+                       **dict(settings), **SETTINGS.get(mode, {})}
         command = [str(options.build / "bin/sluice"), "run", "--device", "cpu", *MODES[mode], "--",
                    *program.command(options.build, arguments)]
         with open(f"{scratch}/out", "w+b") as out, open(f"{scratch}/err", "w+b") as err:
@@ -100,7 +113,7 @@ def run(program, options, mode, caches, arguments, settings=()):
         rest = "\n".join(line for line in said.splitlines() if not OWN_LINES.match(line))
         files = {"output": f"{text}\n{rest}".encode(), **changed_files(folder, before)}
         return Run(status, files, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024,
-                   *summary("\n".join(own)), said[-2000:])
+                   *summary("\n".join(own)), costs(said), said[-2000:])
 
 
 def wait(child, limit):
