@@ -168,7 +168,11 @@ bool Closing::append_row(const std::array<uint32_t, 3>& slave, RangeEdges& edges
 
 std::optional<RangeEdges> Closing::rows() const {
   RangeEdges edges{{0}, {}};
-  if (!budget_.make<uint32_t>(slave_grid_.count(), 1)) return std::nullopt;
+  // Each product is asked for its row of each block.
+  if (!budget_.make<uint32_t>(slave_grid_.count()) ||
+      !budget_.take(slave_grid_.count() * products_.size() / places_a_step)) {
+    return std::nullopt;
+  }
   edges.rows.reserve(slave_grid_.count() + 1);
   for (uint32_t z = 0; z < slave_grid_.z; ++z) {
     for (uint32_t y = 0; y < slave_grid_.y; ++y) {

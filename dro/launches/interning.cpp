@@ -130,6 +130,8 @@ InternedLaunch LaunchTable::bound_launch(FootprintId footprint,
   InternedLaunch launch;
   std::vector<Binding> bindings;
   std::vector<uint64_t> buffer_bytes;
+  // Buffers are compared each with each.
+  budget.take(arguments.size() * arguments.size() / 128);
   for (const BoundArgument& argument : arguments) {
     Binding& binding = bindings.emplace_back();
     if (argument.buffer == 0) continue;

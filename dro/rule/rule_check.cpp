@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "dro/launches/costs.hpp"
-
 namespace sluice::dro {
 
 const std::string& RuleCheck::kernel(LaunchSlot launch) const {
@@ -16,7 +14,7 @@ const std::string& RuleCheck::kernel(LaunchSlot launch) const {
 }
 
 std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot launch,
-                                             std::span<const Dependence> found) {
+                                             std::span<const Dependence> found, Budget& budget) {
   Past& now = past_.emplace_back(Past{number, kernel(launch), {}});
   for (const Dependence& dependence : found) {
     now.masters.emplace_back(dependence.master,
@@ -25,11 +23,10 @@ std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot lau
   if (past_.size() > longest_chain) past_.pop_front();
 
   std::optional<std::string> lost;
-  Budget budget(launch_cost);
   const bool is_whole =
       exact_.launch(number, launch, budget, [&](uint64_t master, const KnownDro& dro) {
         if (dro.host_master || lost || std::exchange(dro.used, true)) return;
-        if (master >= past_.front().number && !implied(master, dro.relation)) {
+        if (master >= past_.front().number && !implied(master, dro.relation, budget)) {
           lost = sentence(master, dro);
         }
       });
@@ -37,7 +34,9 @@ std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot lau
   return lost;
 }
 
-bool RuleCheck::implied(LaunchNumber master, const isl::map& edges) const {
+bool RuleCheck::implied(LaunchNumber master, const isl::map& edges, Budget& budget) const {
+  Budget part(budget, Budget::unlimited);
+  const IslWork work(context_, part);
   // reached[n] relates blocks of the last launch to those blocks of launch n for which it waits.
   std::map<LaunchNumber, isl::map> reached;
   const auto add = [&](LaunchNumber number, const isl::map& blocks) {
@@ -54,7 +53,9 @@ bool RuleCheck::implied(LaunchNumber master, const isl::map& edges) const {
     }
   }
   const auto place = reached.find(master);
-  return edges.is_null() || (place != reached.end() && yes(edges.is_subset(place->second)));
+  const bool holds =
+      edges.is_null() || (place != reached.end() && yes(edges.is_subset(place->second)));
+  return holds || work.has_failed();
 }
 
 std::string RuleCheck::sentence(LaunchNumber master, const Dro& dro) const {

@@ -17,7 +17,9 @@ namespace sluice::dro {
 class RuleCheck {
  public:
   RuleCheck(IslContext& context, const LaunchTable& launches, const CacheLimits& limits)
-      : launches_(launches), exact_(Rule::exact, context, launches, limits, nullptr, nullptr) {}
+      : context_(context),
+        launches_(launches),
+        exact_(Rule::exact, context, launches, limits, nullptr, nullptr) {}
 
   // exact() is told of buffers, host writes and opaque launches as the tracker's engine is.
   RuleEngine& exact() { return exact_; }
@@ -25,9 +27,10 @@ class RuleCheck {
   // launch() compares what both rules found for one launch; `found` are the buffer rule's
   // dependences, by DROs of a RuleEngine. It returns a sentence on the first dependence that the
   // buffer rule loses: whose block edges neither one of its dependences nor a chain of them holds.
-  // A DRO is looked at when it is first used, and chains of at most `longest_chain` launches.
+  // A DRO is looked at when it is first used, and chains of at most `longest_chain` launches; what
+  // the budget does not suffice for is taken to be held.
   std::optional<std::string> launch(LaunchNumber number, LaunchSlot launch,
-                                    std::span<const Dependence> found);
+                                    std::span<const Dependence> found, Budget& budget);
 
  private:
   static constexpr size_t longest_chain = 64;
@@ -39,10 +42,11 @@ class RuleCheck {
     std::vector<std::pair<LaunchNumber, isl::map>> masters;  // { B[this] -> B[master] }
   };
 
-  bool implied(LaunchNumber master, const isl::map& edges) const;
+  bool implied(LaunchNumber master, const isl::map& edges, Budget& budget) const;
   std::string sentence(LaunchNumber master, const Dro& dro) const;
   const std::string& kernel(LaunchSlot launch) const;
 
+  const IslContext& context_;
   const LaunchTable& launches_;
   RuleEngine exact_;
   std::deque<Past> past_;  // ascending; the last is the launch being looked at

@@ -114,9 +114,11 @@ StateId RuleEngine::state_id(LaunchSlot launch, uint32_t number) {
   const InternedLaunch& interned = launches_.launch(launch);
   const LiveState& left = builder_.states().state(interned.pattern, number);
   State state{launch, number, &left, {}, left.superseded, false};
+  size_t at = 0;  // the places of a launch are in the order of its buffers
   for (const BufferPlace& touched : interned.places) {
-    const auto place = std::find(interned.buffers.begin(), interned.buffers.end(), touched.buffer);
-    const auto hull = left.buffers[static_cast<size_t>(place - interned.buffers.begin())].hull();
+    while (interned.buffers[at] != touched.buffer)
+      ++at;
+    const auto hull = left.buffers[at].hull();
     if (hull) state.places.push_back({touched.buffer, touched.slot, *hull});
   }
   StateId id = static_cast<StateId>(states_.size());

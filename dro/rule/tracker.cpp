@@ -153,7 +153,9 @@ bool DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>
   counters.resolved += dependences.size() - begin;
   const auto found = std::span<const Dependence>(dependences).subspan(begin);
   if (state_->check) {
-    const auto lost = state_->check->launch(entry.number, slot, found);
+    Budget checking(launch_cost);
+    const auto lost = state_->check->launch(entry.number, slot, found, checking);
+    state_->count(checking);
     if (lost) state_->note(WarningRecord{*lost});
     if (lost) state_->check.reset();
   }

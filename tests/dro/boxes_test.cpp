@@ -384,5 +384,28 @@ TEST(Boxes, GiveTheTableThatIslDraws) {
   EXPECT_GT(compared, 30);
 }
 
+// Rows are told block by block, and for each all products of a slave's piece with a master's are
+// asked. Few of these blocks touch anything.
+TEST(Boxes, ArePaidForWithEachBlockAndProduct) {
+  const IslContext context;
+  const Dim3 masters{512}, slaves{1U << 16U};
+  std::string pieces;
+  for (int column = 0; column < 16; ++column) {
+    pieces += fmt::format(
+        "{}B[x, y, z] -> A[o] : exists j : 0 <= x < 512 and y = 0 and z = 0 and 0 <= j <= x and "
+        "4096 j + {} <= o < 4096 j + {}",
+        column == 0 ? "" : "; ", 256 * column, 256 * column + 100);
+  }
+  const auto later = boxes_of(context, "{ " + pieces + " }", slaves);
+  const auto earlier = boxes_of(context, chunks(512, 4096, 4096), masters);
+  ASSERT_TRUE(later && earlier);
+  ASSERT_EQ(later->size() * earlier->size(), 16U);
+  Budget once(Budget::unlimited);
+  const auto table = box_edges({{&*later, &*earlier, true}}, masters, slaves, once);
+  ASSERT_TRUE(table && std::holds_alternative<RangeEdges>(table->form));
+  // For each block two places for each eight products, its row, and a look for each eight products.
+  EXPECT_GE(once.taken().steps, slaves.count() * (2 * 16 / 8 + 1 + 16 / 8));
+}
+
 }  // namespace
 }  // namespace sluice::dro::testing

@@ -193,6 +193,45 @@ TEST_P(EachGrowth, StaysWithinTheCostsOfALaunch) {
          static_cast<unsigned long>(counters.dearest_footprint.bytes));
 }
 
+// A kernel may have thousands of pointers, each of another buffer.
+TEST(Growth, IsPaidForWhereBuffersAreComparedEachWithEach) {
+  constexpr uint64_t buffers = 2'000;
+  Driver driver;
+  std::vector<BoundArgument> arguments;
+  for (uint64_t i = 0; i < buffers; ++i)
+    arguments.push_back({driver.buffer(64), 0});
+  const std::vector<ArgumentFootprint> each(buffers, writes(range(1, 0, 64)));
+  driver.launch(footprint("w", {1}, each), arguments);
+  const DependenceTracker::Counters& counters = driver.tracker().counters();
+  EXPECT_GE(counters.dearest_launch.steps, buffers * buffers / 128);
+  EXPECT_LE(counters.dearest_launch.steps, launch_cost.steps);
+}
+
+// The check of the buffer rule composes relations of launches, until it finds a loss.
+TEST(Growth, IsPaidForWhereTheBufferRuleIsChecked) {
+  const auto effort = [](bool checked) {
+    Driver driver(Rule::buffer);
+    const BufferId x = driver.buffer(uint64_t{1} << 20), y = driver.buffer(uint64_t{1} << 20);
+    const BufferId lost = driver.buffer(100);
+    driver.launch(footprint("a", {1}, {writes(range(1, 0, 100))}), {{lost, 0}});
+    if (!checked) driver.launch(footprint("b", {1}, {writes(range(1, 40, 60))}), {{lost, 0}});
+    const std::string torus =
+        "{ B[x, y, z] -> A[o] : exists t, i, j, k, l : 0 <= x < 256 and y = 0 and z = 0 and 256 x "
+        "<= t < 256 x + 256 and 0 <= i < 2047 and t + 1 = 2047 j + i and 0 <= j and 0 <= k < 2047 "
+        "and i + 5 = 2047 l + k and 8188 j + 4 k <= o < 8188 j + 4 k + 4 }";
+    const Footprint step =
+        footprint("step", {256}, {reads(torus), writes(chunks(256, 1024, 1024))});
+    const uint64_t before = driver.tracker().effort();
+    for (int i = 0; i < 3; ++i) {
+      const BufferId from = i % 2 == 0 ? x : y;
+      driver.launch(step, {{from, 0}, {x + y - from, 0}});
+    }
+    EXPECT_LE(driver.tracker().counters().dearest_launch.steps, launch_cost.steps);
+    return driver.tracker().effort() - before;
+  };
+  EXPECT_GT(effort(true), effort(false));
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, EachGrowth, ::testing::ValuesIn(growths),
                          [](const auto& row) { return "Row" + std::to_string(row.index); });
 
