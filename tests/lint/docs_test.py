@@ -37,6 +37,11 @@ NOT_TUNED = {"alignment", "forever", "index_names", "launch_failed", "no_patienc
              "word_bits"}
 
 
+# A loop, or a call that is one.
+LOOP = re.compile(r"^\s*(?:\}\s*)?(?:for|while|do)\b\s*[({]|\bforeach_|std::(?:ranges::)?(?:erase|erase_if|sort|stable_sort|"
+                  r"transform|copy|equal|for_each|find|find_if|unique|merge|all_of|any_of|none_of|accumulate|count|count_if)\(", re.M)
+
+
 def text_of(name):
     return (SOURCE / name).read_text()
 
@@ -48,6 +53,17 @@ def quoted(page):
 
 def code_of(name):
     return re.sub(r"//.*", "", text_of(name))
+
+
+def definitions(code):
+    """Functions and classes of a file: what begins and ends at the margin, in a namespace or not."""
+    found = [[]]
+    for line in code.splitlines():
+        if not line.startswith(("#", "namespace")):
+            found[-1].append(line)
+        if line.startswith("}") or (line.rstrip().endswith(";") and not line[0].isspace()):
+            found.append([])
+    return ["\n".join(lines) for lines in found]
 
 
 class Docs(unittest.TestCase):
@@ -147,6 +163,25 @@ class Docs(unittest.TestCase):
         for file, code in self.sources.items():
             for name in constant.findall(code) if file.startswith(TUNED) else []:
                 self.assertTrue(name in NOT_TUNED or (file, name) in listed, f"{file}: {name} has no row")
+
+    def test_what_grows_has_a_bound(self):
+        grows, bounded = text_of("docs/growth.md").split("\n## Bounded otherwise\n")
+        named = set(re.findall(r"^\| ([^|`]+) \| `", grows, re.M))
+        made = set()
+        for test in ("tests/dro/growth_test.cpp", "tests/analysis/growth_test.cpp"):
+            made |= set(re.findall(r'^    \{"([^"]+)", "', text_of(test), re.M))
+        self.assertEqual(named, made)
+        rows = set(re.findall(r"^\| `([^`]+)` \| [^|]+ \| [^|]+ \|$", bounded, re.M))
+        used = set()
+        for file, code in self.sources.items():
+            if not file.startswith(("dro/", "relation/", "analysis/")):
+                continue
+            if not any(LOOP.search(each) and "udget" not in each for each in definitions(code)):
+                continue
+            row = [row for row in rows if file == row or row.endswith("/") and file.startswith(row)]
+            self.assertTrue(row, f"docs/growth.md says nothing of the loops of {file}")
+            used.update(row)
+        self.assertEqual(rows - used, set(), "no such loops any more")
 
     def test_an_edge_form_is_declared_in_three_files(self):
         variant = re.search(r"using EdgeForm = std::variant<([^>]+)>", text_of("dro/edges/edge_table.hpp"))
