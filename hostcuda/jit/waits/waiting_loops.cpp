@@ -62,10 +62,12 @@ class IdleRounds {
     if (moves(phi.getIncomingValueForBlock(&from))) moving_.insert({&from, phi.getParent()});
   }
 
-  // Whether the value is another one in each round. What a phi chooses is told by the way taken.
+  // Whether the value is another one in each round, and so gets somewhere, which yes and no do not.
+  // What a phi chooses is told by the way taken.
   bool moves(Value* value) {
     auto* instruction = dyn_cast<Instruction>(value);
     if (!instruction || !loop_.contains(instruction)) return false;
+    if (instruction->getType()->isIntegerTy(1)) return false;
     if (auto* phi = dyn_cast<PHINode>(instruction)) {
       if (phi->getParent() != loop_.getHeader() && known_.insert(phi).second) {
         choices_.push_back(phi);
@@ -82,6 +84,10 @@ class IdleRounds {
         if (may_be_nothing(*instruction->getOperand(side))) {
           return moves(instruction->getOperand(1 - side));
         }
+      }
+      if (instruction->isBitwiseLogicOp()) {  // of flags a flag; a ring's mask leaves its counter
+        const bool first = moves(instruction->getOperand(0));
+        return moves(instruction->getOperand(1)) || first;
       }
     }
     return depends_on_round(*instruction);
