@@ -83,36 +83,58 @@ std::string run_compiled(const Nest& nest, ptx::Module module, const Bytes& para
   return {};
 }
 
-}  // namespace
+// Run is what it takes to run a nest.
+struct Run {
+  explicit Run(const Nest& of) : nest(of), module(ptx::parse(ptx_of(of), "nest.ptx")) {
+    contents = first_contents(nest);
+    parameters = parameters_of(nest, contents);
+  }
 
-Verdict compare(const Nest& nest) {
-  const std::string text = ptx_of(nest);
-  auto module = ptx::parse(text, "nest.ptx");
-  if (!module) return {.difference = module.error().line()};
-  const auto code = interpreter::decode(*module, kernel_name);
-  if (!code) return {.difference = code.error().line()};
-  std::vector<Bytes> contents = first_contents(nest);
-  const Bytes parameters = parameters_of(nest, contents);
-  const auto interpret = [&](interpreter::GlobalMemory& memory, bool last_thread_first) {
+  Status interpret(interpreter::GlobalMemory& memory, bool last_thread_first) const {
+    if (!module) return tl::unexpected(module.error());
+    const auto code = interpreter::decode(*module, kernel_name);
+    if (!code) return tl::unexpected(code.error());
     for (const Bytes& buffer : first_contents(nest))
       memory.add(uint64_t(contents[memory.size()].data()), buffer);
     return interpreter::run(
         *code, {nest.grid, nest.block, parameters, most_steps, last_thread_first}, memory);
-  };
+  }
+
+  // Whether the last thread first leaves something else in memory than this.
+  bool differs_backwards(const interpreter::GlobalMemory& memory) const {
+    interpreter::GlobalMemory other;
+    bool differs = !interpret(other, true);
+    for (size_t i = 0; i < contents.size(); ++i)
+      differs = differs || other.buffer(i) != memory.buffer(i);
+    return differs;
+  }
+
+  const Nest& nest;
+  Result<ptx::Module> module;
+  std::vector<Bytes> contents;  // of the device's memory
+  Bytes parameters;
+};
+
+}  // namespace
+
+Verdict compare(const Nest& nest) {
+  Run run(nest);
   interpreter::GlobalMemory memory;
-  if (const Status status = interpret(memory, false); !status) {
+  if (const Status status = run.interpret(memory, false); !status) {
     if (status.error().kind == ErrorKind::unsupported) return {.fits = false};
     return {.difference = status.error().line()};
   }
-  const std::string problem = run_compiled(nest, *module, parameters);
+  const std::string problem = run_compiled(nest, *run.module, run.parameters);
   if (!problem.empty()) return {.difference = problem};
-  Verdict verdict{.difference = first_difference(contents, memory)};
-  if (verdict.difference.empty()) return verdict;
-  interpreter::GlobalMemory other;
-  verdict.races = !interpret(other, true);
-  for (size_t i = 0; i < contents.size(); ++i)
-    verdict.races = verdict.races || other.buffer(i) != memory.buffer(i);
+  Verdict verdict{.difference = first_difference(run.contents, memory)};
+  verdict.races = !verdict.difference.empty() && run.differs_backwards(memory);
   return verdict;
+}
+
+bool races(const Nest& nest) {
+  const Run run(nest);
+  interpreter::GlobalMemory memory;
+  return run.interpret(memory, false) && run.differs_backwards(memory);
 }
 
 std::string description(const Nest& nest) {

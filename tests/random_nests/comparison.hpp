@@ -21,6 +21,9 @@ struct Verdict {
 // looks for races too.
 Verdict compare(const Nest& nest);
 
+// races() is whether the interpreter has other answers with the last thread first.
+bool races(const Nest& nest);
+
 // description() is what a person needs to run a nest again: its launch and text.
 std::string description(const Nest& nest);
 
