@@ -183,6 +183,15 @@ class Docs(unittest.TestCase):
             used.update(row)
         self.assertEqual(rows - used, set(), "no such loops any more")
 
+    def test_what_strangers_found_has_its_tests(self):
+        made = set()
+        for file in self.files:
+            if file.startswith("tests/") and file.endswith(".cpp"):
+                made |= {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", text_of(file), re.M)}
+        named = {word for word in quoted(text_of("docs/strangers.md")) if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", word)}
+        self.assertGreater(len(named), 50)
+        self.assertEqual(named - made, set())
+
     def test_an_edge_form_is_declared_in_three_files(self):
         variant = re.search(r"using EdgeForm = std::variant<([^>]+)>", text_of("dro/edges/edge_table.hpp"))
         for form in re.findall(r"\w+", variant[1]):

@@ -141,6 +141,38 @@ TEST(JitHints, DynamicSharedMemoryTellsItsSize) {
   EXPECT_EQ(memory[0], 96U);
 }
 
+// Variables in global and constant memory may be declared where they are used. The first outlives
+// its launch.
+TEST(JitHints, VariablesOfAFunctionAreTheModules) {
+  Kernels kernels(compile_text(kernel_of(
+      ".global .u32 launches = 5;\n.const .u32 table[3] = {7, 9, 11};\n"
+      "ld.global.u32 %r1, [launches];\nadd.u32 %r1, %r1, 1;\n"
+      "st.global.u32 [launches], %r1;\nld.const.u32 %r2, [table+8];\n"
+      "mul.lo.u32 %r2, %r2, 100;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%rd1], %r1;\n")));
+  std::vector<uint32_t> memory(1);
+  for (const uint32_t launches : {6U, 7U}) {
+    kernels.run("kernel", {1}, {1}, 0, memory.data());
+    EXPECT_EQ(memory[0], 1100 + launches);
+  }
+}
+
+// Before sm_70 lanes exchange without a mask.
+TEST(JitHints, LanesOfOldTargetsExchangeWithoutSync) {
+  const std::string text =
+      ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry kernel(.param .u64 memory)\n"
+      "{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd0, [memory];\n"
+      "mov.u32 %r0, %tid.x;\nmad.wide.u32 %rd1, %r0, 4, %rd0;\nsetp.lt.u32 %p0, %r0, 5;\n"
+      "vote.ballot.b32 %r1, %p0;\nvote.any.pred %p1, %p0;\nselp.u32 %r2, 1000, 0, %p1;\n"
+      "vote.all.pred %p2, %p0;\nselp.u32 %r3, 2000, 0, %p2;\nshfl.bfly.b32 %r4, %r0, 3, 31;\n"
+      "mul.lo.u32 %r4, %r4, 10000;\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\n"
+      "add.u32 %r1, %r1, %r4;\nst.global.u32 [%rd1], %r1;\nret;\n}\n";
+  std::vector<uint32_t> memory(32);
+  Kernels kernels(compile_text(text));
+  kernels.run("kernel", {1}, {32}, 0, memory.data());
+  for (uint32_t i = 0; i < memory.size(); ++i)
+    ASSERT_EQ(memory[i], 0x1f + 1000 + 10'000 * (i ^ 3)) << i;
+}
+
 TEST(JitClusters, OfOneBlockAreBlocks) {
   // Each thread reads what its neighbour stored into its cluster's shared memory.
   const std::string text =
