@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "runtime/faults/call_site.hpp"
 
 namespace sluice::interpose {
@@ -22,6 +24,24 @@ std::string site_of(void* const* frames, uint64_t depth, const std::string& kern
   site.depth = std::min<size_t>(depth, site.callers.size());
   std::copy_n(frames, site.depth, site.callers.begin());
   return runtime::site_text(site, kernel);
+}
+
+std::string index_text(const uint32_t (&index)[3], const uint32_t (&extents)[3]) {
+  if (extents[2] > 1) return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
+  if (extents[1] > 1) return fmt::format("({}, {})", index[0], index[1]);
+  return fmt::format("({})", index[0]);
+}
+
+std::string code_place(const char* file, uint32_t line, uint32_t ptx_line) {
+  if (file == nullptr) return fmt::format("PTX line {}", ptx_line);
+  const std::string path = file;
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
+}
+
+std::string launch_text(const runtime::Fault& fault, const uint32_t (&grid)[3],
+                        const uint32_t (&block)[3]) {
+  return fmt::format("{} (grid {}x{}x{}, block {}x{}x{}), called from {}", fault.kernel, grid[0],
+                     grid[1], grid[2], block[0], block[1], block[2], fault.site);
 }
 
 }  // namespace sluice::interpose

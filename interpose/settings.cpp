@@ -44,9 +44,9 @@ SummaryUse summary_use() {
   return isatty(STDERR_FILENO) == 1 ? SummaryUse::automatic : SummaryUse::off;
 }
 
-// checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all but `host`,
-// which changes when the device runs what it is given, and `threads`, which takes long.
-std::optional<runtime::Checks> checks(bool& checks_host, bool& checks_threads) {
+// checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all that
+// footprints show.
+std::optional<runtime::Checks> checks(Settings::DeviceChecks& of_device) {
   if (!is_set("SLUICE_CHECK")) return std::nullopt;
   const std::string text = environment("SLUICE_CHECK");
   const std::string report = environment("SLUICE_CHECK_REPORT");
@@ -56,18 +56,18 @@ std::optional<runtime::Checks> checks(bool& checks_host, bool& checks_threads) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string kind = text.substr(begin, end - begin);
     begin = end + 1;
-    if (kind == "races") {
-      chosen.races = true;
-    } else if (kind == "memory") {
-      chosen.memory = true;
-    } else if (kind == "init") {
-      chosen.init = true;
-    } else if (kind == "host") {
-      checks_host = true;
-    } else if (kind == "threads") {
-      checks_threads = true;
+    bool* const chosen_kind = kind == "races"      ? &chosen.races
+                              : kind == "memory"   ? &chosen.memory
+                              : kind == "init"     ? &chosen.init
+                              : kind == "host"     ? &of_device.host
+                              : kind == "threads"  ? &of_device.threads
+                              : kind == "accesses" ? &of_device.accesses
+                              : kind == "leaks"    ? &of_device.leaks
+                                                   : nullptr;
+    if (chosen_kind != nullptr) {
+      *chosen_kind = true;
     } else {
-      log::warning("SLUICE_CHECK: '{}' is none of races, memory, init, host and threads", kind);
+      log::warning("SLUICE_CHECK: '{}' is no kind of faults", kind);
     }
   }
   return chosen;
@@ -92,7 +92,7 @@ Settings read_settings() {
   if (is_set("SLUICE_CHECK_FOOTPRINTS")) {
     config.check_blocks = number("SLUICE_CHECK_BLOCKS", UINT32_MAX);
   }
-  config.checks = checks(settings.checks_host, settings.checks_threads);
+  config.checks = checks(settings.device_checks);
   config.hash_copies = is_set("SLUICE_VERIFY");
   config.time_tasks = is_set("SLUICE_TRACE");
   const std::string rule = environment("SLUICE_DEPENDENCE");

@@ -20,8 +20,13 @@ struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
   SummaryUse summary = SummaryUse::off;
-  bool checks_host = false;     // config.checks, of the host's accesses too
-  bool checks_threads = false;  // likewise, of races between threads of a block
+  // What of the checks the CPU device looks for, beside config.checks.
+  struct DeviceChecks {
+    bool host = false;      // accesses of the host
+    bool threads = false;   // races between threads of a block
+    bool accesses = false;  // memory, by every access of every thread
+    bool leaks = false;
+  } device_checks;
   // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
   std::string analysis_cache;
 };

@@ -23,6 +23,7 @@
 #include "interpose/driver/program_file.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/host_watch.hpp"
+#include "interpose/memory_watch.hpp"
 #include "interpose/models/analysis_library.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/shim_device.hpp"
@@ -52,6 +53,7 @@ constexpr std::chrono::milliseconds patience_at_exit{500};
 // When the runtime started, and whether its end is told.
 std::chrono::steady_clock::time_point runtime_began;
 SummaryUse chosen_summary = SummaryUse::off;
+bool tells_leaks = false;
 
 void tell_summary(const runtime::Runtime& runtime) {
   using namespace std::chrono_literals;
@@ -68,6 +70,7 @@ void finish_runtime() {
   runtime::Runtime* runtime = current_runtime.load();
   if (runtime == nullptr) return;
   runtime->finish(patience_at_exit);
+  if (tells_leaks) tell_leaks(Shim::get().calls());
   tell_summary(*runtime);
   int status = 0;
   if (const uint64_t violations = runtime->outcome().footprint_violations; violations > 0) {
@@ -255,8 +258,11 @@ void Shim::start_runtime() {
       log::error("{}; the program runs without Sluice", made.error().line());
       return;
     }
-    if (settings.checks_host) watch_host(calls(), settings.config);
-    if (settings.checks_threads) watch_threads(calls(), settings.config);
+    const Settings::DeviceChecks& checks = settings.device_checks;
+    if (checks.host) watch_host(calls(), settings.config);
+    if (checks.threads) watch_threads(calls(), settings.config);
+    if (checks.accesses || checks.leaks) watch_memory(calls(), settings.config);
+    tells_leaks = checks.leaks;
     runtime_began = std::chrono::steady_clock::now();
     chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);

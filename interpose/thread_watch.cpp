@@ -12,22 +12,9 @@
 namespace sluice::interpose {
 namespace {
 
-// "(3)", "(3, 1)": as many numbers as the extents have dimensions.
-std::string index_text(const uint32_t (&index)[3], const uint32_t (&extents)[3]) {
-  if (extents[2] > 1) return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
-  if (extents[1] > 1) return fmt::format("({}, {})", index[0], index[1]);
-  return fmt::format("({})", index[0]);
-}
-
 const char* verb_of(const SluiceThreadAccess& access) {
   if (access.writes == 0) return "reads";
   return access.reads != 0 ? "updates" : "writes";
-}
-
-std::string place_of(const SluiceThreadAccess& access) {
-  if (access.file == nullptr) return fmt::format("PTX line {}", access.ptx_line);
-  const std::string file = access.file;
-  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), access.line);
 }
 
 std::string memory_of(const SluiceThreadRace& race) {
@@ -47,14 +34,12 @@ runtime::Fault thread_race(const SluiceThreadRace& race) {
       race.is_between_lanes != 0
           ? "lanes of a warp rely on being in step, which only __syncwarp() makes sure of"
           : "nothing orders these two threads of a block");
-  fault.details.push_back(fmt::format("{} (grid {}x{}x{}, block {}x{}x{}), called from {}",
-                                      fault.kernel, race.grid[0], race.grid[1], race.grid[2],
-                                      race.block_size[0], race.block_size[1], race.block_size[2],
-                                      fault.site));
+  fault.details.push_back(launch_text(fault, race.grid, race.block_size));
   for (const SluiceThreadAccess* access : {&first, &second}) {
-    fault.details.push_back(fmt::format(
-        "block {}, thread {} {} at {}", index_text(race.block, race.grid),
-        index_text(access->thread, race.block_size), verb_of(*access), place_of(*access)));
+    fault.details.push_back(
+        fmt::format("block {}, thread {} {} at {}", index_text(race.block, race.grid),
+                    index_text(access->thread, race.block_size), verb_of(*access),
+                    code_place(access->file, access->line, access->ptx_line)));
   }
   // The line to look at is that of the write.
   const SluiceThreadAccess& writing = first.writes != 0 ? first : second;

@@ -154,6 +154,14 @@ void DeviceMemory::free(void* memory, size_t bytes) {
   }
 }
 
+bool DeviceMemory::holds(uintptr_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto next = regions_.upper_bound(address);
+  if (next == regions_.begin()) return false;
+  const auto region = std::prev(next);
+  return address - region->first < region->second.bytes;
+}
+
 size_t DeviceMemory::committed_bytes() const {
   const std::lock_guard lock(mutex_);
   return committed_;

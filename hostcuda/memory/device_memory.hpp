@@ -39,6 +39,9 @@ class DeviceMemory {
   // free() takes back what allocate() returned for as many bytes.
   void free(void* memory, size_t bytes);
 
+  // holds() is true of addresses that are reserved for this memory, in use or not.
+  bool holds(uintptr_t address) const;
+
   // committed_bytes() is how much of the reserved addresses can be accessed: chunks, whole, and
   // large pieces.
   size_t committed_bytes() const;

@@ -29,7 +29,8 @@ bool is_cuda_library(std::string_view file) {
 // is_launch_stub() is true of the host functions that nvcc makes of `<<<>>>`: one of the kernel's
 // own name, and a static one below it.
 bool is_launch_stub(const Frame& frame, const std::string& kernel) {
-  return frame.function == kernel || frame.function.find("__device_stub__") != std::string::npos;
+  return (!kernel.empty() && frame.function == kernel) ||
+         frame.function.find("__device_stub__") != std::string::npos;
 }
 
 std::vector<Frame> frames_of(const CallSite& site) {

@@ -135,6 +135,11 @@ json rules() {
        rule("lanes-in-step", "Lanes of a warp rely on being in step without __syncwarp()"),
        rule("race-with-host", "The host uses memory that the device may still use"),
        rule("out-of-bounds", "A launch leaves its buffer"),
+       rule("use-after-free", "A launch uses memory that was freed"),
+       rule("misaligned", "An access is not aligned to its size"),
+       rule("double-free", "Memory is freed twice"),
+       rule("wrong-free", "What is freed is not what was allocated"),
+       rule("leak", "Memory is never freed"),
        rule("uninitialised-read", "A launch reads what nothing has written")});
 }
 

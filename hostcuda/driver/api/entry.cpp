@@ -13,6 +13,8 @@
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
+#include "hostcuda/driver/launch_watch/watched_launch.hpp"
+#include "hostcuda/driver/memory_watch/memory_watch.hpp"
 #include "hostcuda/driver/operations/launch.hpp"
 #include "hostcuda/driver/stream/operation.hpp"
 #include "hostcuda/driver/thread_watch/thread_watch.hpp"
@@ -97,7 +99,7 @@ int find_block_code(void* function, const uint32_t block[3], uint32_t dynamic_sh
     const CUresult result = check_block(*kernel, size, dynamic_shared_bytes);
     if (result != CUDA_SUCCESS) return result;
     // Launches watch their blocks; who runs these by himself does not.
-    if (ThreadWatch::get() != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    if (WatchedLaunch::is_wanted()) return CUDA_ERROR_NOT_SUPPORTED;
     note_borrowed(kernel);
     return kernel->block_code(size, dynamic_shared_bytes, code, variant);
   });
@@ -137,6 +139,16 @@ int begin_to_watch_threads(SluiceThreadTold told, void* data) {
   });
 }
 
+int begin_to_watch_memory(SluiceMemoryTold told, void* data) {
+  return with_driver([&](Driver& driver) -> CUresult {
+    return MemoryWatch::watch(driver.memory, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+  });
+}
+
+void tell_leaks() {
+  if (MemoryWatch* watch = MemoryWatch::get()) watch->tell_leaks();
+}
+
 int begin_to_watch_host(SluiceHostTold told, void* data) {
   return with_driver([&](Driver& driver) -> CUresult {
     return watch_host(driver, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
@@ -171,6 +183,13 @@ constexpr SluiceThreadRaceTable thread_race_table = {
     .watch_threads = begin_to_watch_threads,
 };
 constexpr unsigned char thread_race_table_uuid[16] = SLUICE_THREAD_RACE_TABLE_UUID;
+
+constexpr SluiceMemoryFaultTable memory_fault_table = {
+    .size = sizeof(SluiceMemoryFaultTable),
+    .watch_memory = begin_to_watch_memory,
+    .tell_leaks = tell_leaks,
+};
+constexpr unsigned char memory_fault_table_uuid[16] = SLUICE_MEMORY_FAULT_TABLE_UUID;
 
 }  // namespace
 
@@ -225,6 +244,7 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (is(host_device_table_uuid)) found = &host_device_table;
   if (is(host_touch_table_uuid)) found = &host_touch_table;
   if (is(thread_race_table_uuid)) found = &thread_race_table;
+  if (is(memory_fault_table_uuid)) found = &memory_fault_table;
   *table = found;
   return *table != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -28,6 +28,8 @@ class Kernel {
   const std::string& name() const { return name_; }
   const KernelFacts& facts() const { return facts_; }
   const ptx::Module& module() const { return unit_.module(); }
+  // variable() is one of the kernel's module.
+  Result<ModuleVariable> variable(std::string_view name) const { return unit_.variable(name); }
   CUfunction function() { return reinterpret_cast<CUfunction>(this); }
 
   // block_code() compiles for one block size at the first call and remembers the answer, an error

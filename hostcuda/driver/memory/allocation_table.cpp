@@ -19,11 +19,30 @@ bool is_owned_by_table(MemoryKind kind) {
 
 }  // namespace
 
+const char* kind_text(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::managed:
+      return "managed memory";
+    case MemoryKind::host:
+      return "pinned memory";
+    case MemoryKind::registered:
+      return "registered memory";
+    case MemoryKind::variable:
+      return "a variable";
+    case MemoryKind::array:
+      return "an array";
+    default:
+      return "device memory";
+  }
+}
+
 // taken_bytes() is what an allocation takes of the device's memory.
 size_t AllocationTable::taken_bytes(MemoryKind kind, size_t bytes) const {
-  const bool has_pages = keeps_pages_apart_ && bytes < SIZE_MAX - page_bytes &&
-                         (kind == MemoryKind::managed || kind == MemoryKind::host);
-  return has_pages ? round_up(bytes, page_bytes) : bytes;
+  const bool is_huge = bytes >= SIZE_MAX / 2;
+  const bool has_pages =
+      keeps_pages_apart_ && !is_huge && (kind == MemoryKind::managed || kind == MemoryKind::host);
+  const size_t red_zone = listener_ != nullptr && !is_huge ? listener_->red_zone(bytes) : 0;
+  return has_pages ? round_up(bytes + red_zone, page_bytes) : bytes + red_zone;
 }
 
 std::optional<uintptr_t> AllocationTable::allocate(MemoryKind kind, size_t bytes, unsigned flags,
@@ -35,7 +54,9 @@ std::optional<uintptr_t> AllocationTable::allocate(MemoryKind kind, size_t bytes
                                           keeps_pages_apart_ ? page_bytes : DeviceMemory::granule);
   if (memory == nullptr) return std::nullopt;
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  allocations_[address] = {address, bytes, kind, flags, owner, ++last_id_};
+  const Allocation made = {address, bytes, kind, flags, owner, ++last_id_};
+  allocations_[address] = made;
+  if (listener_ != nullptr) listener_->allocated(made);
   if (counts_as_device_memory(kind)) used_ += bytes;
   return address;
 }
@@ -54,6 +75,7 @@ bool AllocationTable::add(const Allocation& allocation) {
   Allocation& entry = allocations_[allocation.address];
   entry = allocation;
   entry.id = ++last_id_;
+  if (listener_ != nullptr) listener_->allocated(entry);
   return true;
 }
 
@@ -69,10 +91,11 @@ std::optional<Allocation> AllocationTable::find(uintptr_t address) const {
 AllocationTable::Map::iterator AllocationTable::erase(Map::iterator place) {
   const Allocation& allocation = place->second;
   if (counts_as_device_memory(allocation.kind)) used_ -= allocation.bytes;
-  if (is_owned_by_table(allocation.kind)) {
-    device_memory().free(reinterpret_cast<void*>(allocation.address),
-                         taken_bytes(allocation.kind, allocation.bytes));
-  }
+  const bool is_owned = is_owned_by_table(allocation.kind);
+  const size_t taken = is_owned ? taken_bytes(allocation.kind, allocation.bytes) : 0;
+  const bool is_kept = listener_ != nullptr && listener_->released(allocation, taken);
+  if (is_owned && !is_kept)
+    device_memory().free(reinterpret_cast<void*>(allocation.address), taken);
   return allocations_.erase(place);
 }
 

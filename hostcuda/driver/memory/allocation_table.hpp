@@ -23,6 +23,9 @@ enum class MemoryKind {
   variable,    // a variable of a loaded module
 };
 
+// kind_text() is what a report calls it: "device memory".
+const char* kind_text(MemoryKind kind);
+
 struct Allocation {
   uintptr_t address = 0;
   size_t bytes = 0;
@@ -35,6 +38,18 @@ struct Allocation {
   bool covers(uintptr_t first, size_t count) const {
     return first >= address && count <= bytes && first - address <= bytes - count;
   }
+};
+
+// AllocationListener hears of what a table allocates and releases, under the table's lock.
+class AllocationListener {
+ public:
+  virtual ~AllocationListener() = default;
+  // red_zone() is how many bytes stay unused behind an allocation of the table's own.
+  virtual size_t red_zone(size_t bytes) const = 0;
+  virtual void allocated(const Allocation& allocation) = 0;
+  // released() is true where the listener takes over the memory, `taken` bytes of device_memory();
+  // 0: it is not the table's.
+  virtual bool released(const Allocation& allocation, size_t taken) = 0;
 };
 
 // AllocationTable owns what is allocated of the device's memory (hostcuda/memory). Thread-safe.
@@ -76,6 +91,9 @@ class AllocationTable {
   static constexpr size_t page_bytes = 4096;
   void keep_pages_apart() { keeps_pages_apart_ = true; }
 
+  // listen() says, before anything is allocated, who hears of it.
+  void listen(AllocationListener* listener) { listener_ = listener; }
+
   size_t capacity() const { return capacity_; }
   size_t used() const;
 
@@ -92,6 +110,7 @@ class AllocationTable {
   size_t used_ = 0;
   uint64_t last_id_ = 0;
   bool keeps_pages_apart_ = false;
+  AllocationListener* listener_ = nullptr;
 };
 
 }  // namespace sluice::hostcuda

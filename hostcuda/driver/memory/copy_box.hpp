@@ -43,4 +43,13 @@ struct Fill {
 void perform(const Copy& copy);
 void perform(const Fill& fill);
 
+// CopyListener hears of what perform() has done, on its thread.
+class CopyListener {
+ public:
+  virtual ~CopyListener() = default;
+  virtual void copied(const Copy& copy) = 0;
+  virtual void filled(const Fill& fill) = 0;
+};
+void listen_to_copies(CopyListener* listener);
+
 }  // namespace sluice::hostcuda

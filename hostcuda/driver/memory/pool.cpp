@@ -119,6 +119,11 @@ bool GraphMemoryTable::abandon(CUdeviceptr pointer) {
   return true;
 }
 
+bool GraphMemoryTable::knows(CUdeviceptr pointer) const {
+  const std::lock_guard lock(mutex_);
+  return states_.contains(pointer);
+}
+
 GraphMemoryTable::Freed GraphMemoryTable::free(CUdeviceptr pointer) {
   const std::lock_guard lock(mutex_);
   const auto found = states_.find(pointer);

@@ -46,6 +46,7 @@ class GraphMemoryTable {
   void use(CUdeviceptr pointer);
   // abandon() is the graph's end; true where the memory is in nobody's use and may be released.
   bool abandon(CUdeviceptr pointer);
+  bool knows(CUdeviceptr pointer) const;
   enum class Freed { unknown, kept, last };  // no graph's memory; its graph's still; nobody's
   Freed free(CUdeviceptr pointer);
 
@@ -54,7 +55,7 @@ class GraphMemoryTable {
     bool in_use = false;
     bool abandoned = false;
   };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<CUdeviceptr, State> states_;
 };
 

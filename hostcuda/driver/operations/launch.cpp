@@ -12,10 +12,10 @@
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/host_watch/watched_run.hpp"
+#include "hostcuda/driver/launch_watch/watched_launch.hpp"
 #include "hostcuda/driver/stream/resident_blocks.hpp"
 #include "hostcuda/driver/stream/scratch.hpp"
 #include "hostcuda/driver/stream/waiting_blocks.hpp"
-#include "hostcuda/driver/thread_watch/thread_watch.hpp"
 #include "hostcuda/jit/texture/texture.hpp"
 
 namespace sluice::hostcuda {
@@ -60,8 +60,9 @@ class LaunchOperation final : public Operation {
     launch_.grid[1] = request.grid.y;
     launch_.grid[2] = request.grid.z;
     launch_.dynamic_shared_bytes = request.dynamic_shared_bytes;
-    if (ThreadWatch::get() != nullptr)
-      site_ = std::make_unique<const LaunchSite>(LaunchSite::of_this_call());
+    if (WatchedLaunch::is_wanted())
+      site_ = std::make_unique<const CallSite>(CallSite::of_this_call());
+    if (MemoryWatch* watch = MemoryWatch::get()) call_ = watch->memory().next_call();
   }
 
   std::byte* parameters() { return parameters_.data(); }
@@ -120,19 +121,20 @@ class LaunchOperation final : public Operation {
     for (uint64_t block = 0; block < blocks_; ++block)
       traced.function(&launch_, static_cast<uint32_t>(block), 1, scratch.get());
     set_access_sink(nullptr);
+    note_unseen_writes();
     return fault();
   }
 
   CUresult run(BlockPool& pool) const override {
     SluiceBlockCode watched;
-    if (ThreadWatch* watch = site_ != nullptr ? ThreadWatch::get() : nullptr;
-        watch != nullptr && kernel_->block_code(block_, launch_.dynamic_shared_bytes, &watched,
+    if (site_ != nullptr && kernel_->block_code(block_, launch_.dynamic_shared_bytes, &watched,
                                                 CodeVariant::watched) == CUDA_SUCCESS) {
-      WatchedLaunch launch(*watch, {kernel_->name().c_str(), kernel_->module(), block_, *site_},
-                           watched, launch_);
+      WatchedLaunch launch({*kernel_, block_, *site_, call_}, watched, launch_);
       return run(launch.code(), pool);
     }
-    return run(code_, pool);
+    const CUresult result = run(code_, pool);
+    note_unseen_writes();
+    return result;
   }
 
  private:
@@ -149,6 +151,10 @@ class LaunchOperation final : public Operation {
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
     return fault();
+  }
+
+  static void note_unseen_writes() {
+    if (MemoryWatch* watch = MemoryWatch::get()) watch->memory().anything_written();
   }
 
   // fault() is what has ended threads of the launch.
@@ -179,8 +185,9 @@ class LaunchOperation final : public Operation {
   uint64_t most_resident_;
   Dim3 block_;
   bool is_cooperative_;
-  std::vector<void*> pointers_;             // to each parameter
-  std::unique_ptr<const LaunchSite> site_;  // null where threads are not watched
+  std::vector<void*> pointers_;           // to each parameter
+  std::unique_ptr<const CallSite> site_;  // null where threads are not watched
+  uint64_t call_ = 0;                     // as WatchedMemory counts them
 };
 
 CUresult check_shape(const Kernel& kernel, const LaunchRequest& request) {

@@ -27,6 +27,7 @@ void ThreadClocks::end_phase() {
   for (Thread& thread : all_) {
     if (thread.waits == Waits::block) thread.waits = Waits::no;
   }
+  if (!orders_threads_) return;
   barriers_.clear();
   warps_.clear();
   words_.clear();
@@ -141,6 +142,7 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
     case Kind::begin:
       return;
     case Kind::warp:
+      orders_threads_ = true;
       return meet_lanes(meeting.thread, meeting.number);
     case Kind::barrier:
     case Kind::barrier_arrive: {
@@ -149,6 +151,7 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
         who.waits = Waits::block;
         return;
       }
+      orders_threads_ = orders_warps_ = true;
       Group& group = barriers_[meeting.number];
       come(group, meeting.thread, waits);
       if (waits) {
@@ -161,10 +164,12 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
       return;
     }
     case Kind::fence:
+      orders_threads_ = orders_warps_ = true;
       who.released = knowledge(meeting.thread);
       ++who.time;
       return;
     case Kind::word_arrive:
+      orders_threads_ = orders_warps_ = true;
       join(words_[meeting.place], knowledge(meeting.thread));
       ++who.time;
       return;
@@ -175,7 +180,7 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
   }
 }
 
-Moment ThreadClocks::now(const ThreadAccess& access) {
+Moment ThreadClocks::slow_now(const ThreadAccess& access) {
   resume(access.thread);
   if ((access.kind & access_kind::is_strong) != 0 && (access.kind & access_kind::reads) != 0) {
     if (const auto word = words_.find(access.address); word != words_.end()) {
@@ -190,6 +195,7 @@ void ThreadClocks::accessed(const ThreadAccess& access) {
     return;
   Thread& who = at(access.thread);
   if ((access.kind & access_kind::releases) != 0) {
+    orders_threads_ = orders_warps_ = true;
     join(words_[access.address], knowledge(access.thread));
     ++who.time;
   } else if (!who.released.empty()) {
@@ -197,8 +203,7 @@ void ThreadClocks::accessed(const ThreadAccess& access) {
   }
 }
 
-bool ThreadClocks::is_before(const Moment& earlier, uint32_t thread) {
-  if (earlier.phase != phase_ || earlier.thread == thread) return true;
+bool ThreadClocks::is_known(const Moment& earlier, uint32_t thread) {
   const Thread& who = at(thread);
   if (earlier.thread / lanes == thread / lanes)
     return who.known[earlier.thread % lanes] >= earlier.time;

@@ -31,11 +31,24 @@ class ThreadClocks {
   void begin_block();
   void meets(const ThreadMeeting& meeting);
   // now() is the time of an access that a thread makes; it first orders what the access does.
-  Moment now(const ThreadAccess& access);
+  Moment now(const ThreadAccess& access) {
+    const Thread& who = all_[access.thread];
+    const bool is_plain = (access.kind & access_kind::is_strong) == 0;
+    if (is_plain && who.phase == phase_ && who.waits == Waits::no)
+      return {phase_, access.thread, who.time};
+    return slow_now(access);
+  }
   // accessed() comes after an access by which threads may order each other.
   void accessed(const ThreadAccess& access);
   // is_before() says whether `thread`, whose time now() gave last, knows what happened then.
-  bool is_before(const Moment& earlier, uint32_t thread);
+  bool is_before(const Moment& earlier, uint32_t thread) {
+    if (earlier.phase != phase_ || earlier.thread == thread) return true;
+    return orders_threads_ && is_known(earlier, thread);
+  }
+  // orders_threads() is true from the first time on that something but a barrier of the whole
+  // block has ordered threads, orders_warps() threads of several warps.
+  bool orders_threads() const { return orders_threads_; }
+  bool orders_warps() const { return orders_warps_; }
   uint64_t phase() const { return phase_; }
 
   static constexpr uint32_t lanes = 32;
@@ -57,6 +70,8 @@ class ThreadClocks {
     uint32_t count = 0;
   };
 
+  Moment slow_now(const ThreadAccess& access);
+  bool is_known(const Moment& earlier, uint32_t thread);
   Thread& at(uint32_t thread);
   Times knowledge(uint32_t thread);
   void learn(uint32_t thread, const Times& times);
@@ -68,6 +83,7 @@ class ThreadClocks {
 
   const uint32_t threads_;
   uint64_t phase_ = 1;
+  bool orders_threads_ = false, orders_warps_ = false;
   std::vector<Thread> all_ = std::vector<Thread>(threads_);
   std::unordered_map<uint32_t, Group> barriers_;  // by number
   std::unordered_map<uint64_t, Group> warps_;     // by warp and mask

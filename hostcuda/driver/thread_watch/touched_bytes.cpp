@@ -6,8 +6,8 @@
 namespace sluice::hostcuda {
 namespace {
 
-// 64 MiB of cells, which serve one block after the other.
-constexpr size_t most_spare_pages = 4096;
+// 80 MiB of cells, which serve one block after the other.
+constexpr size_t most_pages = 4096;
 
 // may_meet() is true of accesses that may go on at once: both are meant for it. Of lanes of one
 // warp volatile ones count only where one waits for the other: else the lanes rely on being in
@@ -30,38 +30,34 @@ bool changes_nothing(const ThreadAccess& access) {
 
 void TouchedBytes::begin_block() {
   block_began_ = clocks_.phase();
-  for (auto& [number, page] : pages_) {
-    if (spare_.size() < most_spare_pages) spare_.push_back(std::move(page));
+  if (pages_.size() > most_pages) {
+    pages_.clear();
+    known_pages_ = {};
   }
-  pages_.clear();
-  last_number_ = UINT64_MAX;
-  bytes_.clear();
+  if (!bytes_.empty()) bytes_.clear();
 }
 
 TouchedBytes::Cell& TouchedBytes::word(uint64_t number) {
   const uint64_t page = number / page_words;
-  if (page != last_number_) {
-    std::unique_ptr<Page>& found = pages_[page];
-    if (found == nullptr && !spare_.empty()) {
-      found = std::move(spare_.back());
-      spare_.pop_back();
-    } else if (found == nullptr) {
-      found = std::make_unique<Page>();
-    }
-    last_number_ = page;
-    last_ = found.get();
-  }
-  Cell& cell = (*last_)[number % page_words];
+  const KnownPage& known = known_pages_[page % known_pages_.size()];
+  Cell& cell = (*(known.number == page ? known.page : find_page(page)))[number % page_words];
   fresh(cell);
   return cell;
 }
 
+TouchedBytes::Page* TouchedBytes::find_page(uint64_t number) {
+  std::unique_ptr<Page>& found = pages_[number];
+  if (found == nullptr) found = std::make_unique<Page>();
+  known_pages_[number % known_pages_.size()] = {number, found.get()};
+  return found.get();
+}
+
 void TouchedBytes::fresh(Cell& cell) const {
   if (cell.phase == clocks_.phase()) return;
-  const uint64_t written = cell.written;
-  cell = Cell{};
-  cell.written = written;
   cell.phase = clocks_.phase();
+  cell.write.thread = cell.read.thread = cell.other_read.thread = nobody;
+  cell.more_reads = 0;
+  cell.is_silent = cell.is_split = cell.has_two_warps = false;
 }
 
 void TouchedBytes::split(Cell& cell, uint64_t address) {
@@ -75,16 +71,16 @@ void TouchedBytes::split(Cell& cell, uint64_t address) {
   cell.is_split = true;
 }
 
-void TouchedBytes::touch(const ThreadAccess& access, bool is_shared, const Tell& tell) {
+void TouchedBytes::touch(const ThreadAccess& access, bool is_shared) {
   const Moment moment = clocks_.now(access);
   if (reads_phase_ != clocks_.phase()) {
     reads_phase_ = clocks_.phase();
-    more_reads_.clear();
+    if (!more_reads_.empty()) more_reads_.clear();
   }
   const bool keeps = (access.kind & access_kind::writes) != 0 && changes_nothing(access);
   const auto meet_in = [&](Cell& cell, uint64_t begin, uint64_t end) {
     const bool is_silent = keeps && (!is_shared || cell.written >= block_began_);
-    meet(cell, access, moment, is_silent, {{}, access, begin, end}, tell);
+    meet(cell, access, moment, is_silent, begin, end);
   };
   const uint64_t end = access.address + access.bytes;
   for (uint64_t at = access.address; at < end;) {
@@ -100,54 +96,76 @@ void TouchedBytes::touch(const ThreadAccess& access, bool is_shared, const Tell&
     for (const uint64_t stop = std::min(end, begin_of_word + word_bytes); at < stop; ++at)
       meet_in(bytes_[at], at, at + 1);
   }
-  clocks_.accessed(access);
+  if ((access.kind & access_kind::is_strong) != 0) clocks_.accessed(access);
+}
+
+// look_at() tells where an earlier access races with the one of `bytes`.
+void TouchedBytes::look_at(const Cell& cell, const Touch& earlier, const Conflict& bytes) {
+  const ThreadAccess& access = bytes.later;
+  if (earlier.thread == nobody || earlier.thread == access.thread) return;
+  const bool same_warp =
+      earlier.thread / ThreadClocks::lanes == access.thread / ThreadClocks::lanes;
+  if (may_meet(earlier.kind, access.kind, same_warp)) return;
+  if (clocks_.is_before({cell.phase, earlier.thread, earlier.time}, access.thread)) return;
+  Conflict conflict = bytes;
+  conflict.earlier.thread = earlier.thread;
+  conflict.earlier.kind = earlier.kind;
+  conflict.earlier.line = earlier.line;
+  tell_(conflict);
 }
 
 void TouchedBytes::meet(Cell& cell, const ThreadAccess& access, const Moment& moment,
-                        bool is_silent, const Conflict& bytes, const Tell& tell) {
+                        bool is_silent, uint64_t begin, uint64_t end) {
   const bool writes = (access.kind & access_kind::writes) != 0;
-  const auto look_at = [&](const Touch& earlier, bool earlier_is_silent) {
-    if (earlier.thread == nobody || earlier.thread == access.thread) return;
-    const bool is_write = (earlier.kind & access_kind::writes) != 0;
-    if (is_silent || (earlier_is_silent && !writes)) return;
-    const bool same_warp =
-        earlier.thread / ThreadClocks::lanes == access.thread / ThreadClocks::lanes;
-    if ((!writes && !is_write) || may_meet(earlier.kind, access.kind, same_warp)) return;
-    if (clocks_.is_before({cell.phase, earlier.thread, earlier.time}, access.thread)) return;
-    Conflict conflict = bytes;
-    conflict.earlier.thread = earlier.thread;
-    conflict.earlier.kind = earlier.kind;
-    conflict.earlier.line = earlier.line;
-    tell(conflict);
-  };
-  look_at(cell.write, cell.is_silent);
-  if (writes) {
-    look_at(cell.read, false);
+  const bool is_first_write = cell.write.thread == nobody || cell.write.thread == access.thread;
+  if (!is_silent && !is_first_write && (writes || !cell.is_silent))
+    look_at(cell, cell.write, {{}, access, begin, end});
+  if (writes && !is_silent && (cell.read.thread != nobody || cell.more_reads != 0)) {
+    const Conflict bytes{{}, access, begin, end};
+    look_at(cell, cell.read, bytes);
+    look_at(cell, cell.other_read, bytes);
     if (cell.more_reads != 0) {
       for (const Touch& read : more_reads_[cell.more_reads - 1])
-        look_at(read, false);
+        look_at(cell, read, bytes);
     }
   }
   const Touch touch{access.thread, moment.time, access.line, access.kind};
   if ((access.kind & access_kind::reads) != 0) add_read(cell, touch);
-  if (writes) cell.written = cell.phase;
-  const bool replaces = cell.write.thread == nobody || cell.is_silent || !is_silent;
-  if (writes && replaces) {
+  if (!writes) return;
+  cell.written = cell.phase;
+  if (cell.write.thread == nobody || cell.is_silent || !is_silent) {
     cell.write = touch;
     cell.is_silent = is_silent;
   }
 }
 
-// The reads are kept in the order of their threads, one of each.
 void TouchedBytes::add_read(Cell& cell, const Touch& touch) {
+  // Who may meet the one of two strong reads may race with a plain one.
+  if ((touch.kind & access_kind::is_strong) != 0) return add_to_list(cell, touch);
+  if (cell.has_two_warps) return;
+  const auto is_of = [](const Touch& read, const Touch& other) {
+    return read.thread / ThreadClocks::lanes == other.thread / ThreadClocks::lanes;
+  };
+  const bool is_alone = cell.other_read.thread == nobody;
+  const bool replaces =
+      cell.read.thread == nobody || cell.read.thread == touch.thread ||
+      (is_alone && clocks_.is_before({cell.phase, cell.read.thread, cell.read.time}, touch.thread));
+  if (replaces) {
+    cell.read = touch;
+  } else if (is_alone || cell.other_read.thread == touch.thread) {
+    cell.other_read = touch;
+    cell.has_two_warps = !clocks_.orders_warps() && !is_of(cell.read, touch);
+  } else if (!clocks_.orders_warps() && !is_of(cell.read, touch)) {
+    cell.other_read = touch;
+    cell.has_two_warps = true;
+  } else if (clocks_.orders_threads()) {
+    add_to_list(cell, touch);
+  }
+}
+
+// The list is kept in the order of its threads, one read of each.
+void TouchedBytes::add_to_list(Cell& cell, const Touch& touch) {
   if (cell.more_reads == 0) {
-    const bool replaces =
-        cell.read.thread == nobody ||
-        clocks_.is_before({cell.phase, cell.read.thread, cell.read.time}, touch.thread);
-    if (replaces) {
-      cell.read = touch;
-      return;
-    }
     more_reads_.emplace_back();
     cell.more_reads = static_cast<uint32_t>(more_reads_.size());
   }

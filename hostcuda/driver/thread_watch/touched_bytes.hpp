@@ -23,14 +23,17 @@ struct Conflict {
 //
 // A store of what the memory holds already, and not by a chance of the data, conflicts with no
 // earlier access, and with none that reads later: whatever the order, all see the same.
+//
+// Of the reads of a byte two suffice where nothing but barriers orders threads, of two warps where
+// nothing orders warps: whoever writes races with one of them. Else all are kept.
 class TouchedBytes {
  public:
-  explicit TouchedBytes(ThreadClocks& clocks) : clocks_(clocks) {}
-
   using Tell = std::function<void(const Conflict& conflict)>;
+  TouchedBytes(ThreadClocks& clocks, Tell tell) : clocks_(clocks), tell_(std::move(tell)) {}
+
   // touch() notes an access that is about to happen, and tells of its conflicts. Shared memory
   // holds nothing before the block has written it.
-  void touch(const ThreadAccess& access, bool is_shared, const Tell& tell);
+  void touch(const ThreadAccess& access, bool is_shared);
   // begin_block() comes after the clocks'.
   void begin_block();
 
@@ -46,26 +49,35 @@ class TouchedBytes {
   struct Cell {
     uint64_t phase = 0;
     uint64_t written = 0;  // the phase of the last write
-    Touch write, read;
+    Touch write, read, other_read;
     uint32_t more_reads = 0;  // 1 + the place in more_reads_
     bool is_silent = false;   // the write changed nothing
     bool is_split = false;
+    bool has_two_warps = false;  // the two reads are of two warps, and say all
   };
   static constexpr uint64_t word_bytes = 4, page_words = 256;
   using Page = std::array<Cell, page_words>;
+  // KnownPage is one that was found lately.
+  struct KnownPage {
+    uint64_t number = UINT64_MAX;
+    Page* page = nullptr;
+  };
 
   Cell& word(uint64_t number);
+  Page* find_page(uint64_t number);
   void fresh(Cell& cell) const;
   void split(Cell& cell, uint64_t address);
   void meet(Cell& cell, const ThreadAccess& access, const Moment& moment, bool is_silent,
-            const Conflict& bytes, const Tell& tell);
+            uint64_t begin, uint64_t end);
+  void look_at(const Cell& cell, const Touch& earlier, const Conflict& bytes);
   void add_read(Cell& cell, const Touch& touch);
+  void add_to_list(Cell& cell, const Touch& touch);
 
   ThreadClocks& clocks_;
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;  // that this block touched
-  std::vector<std::unique_ptr<Page>> spare_;  // of earlier ones: of phases that are over
-  uint64_t last_number_ = UINT64_MAX;
-  Page* last_ = nullptr;
+  const Tell tell_;
+  // What earlier blocks have left in a page is of phases that are over.
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  std::array<KnownPage, 64> known_pages_;
   std::unordered_map<uint64_t, Cell> bytes_;
   uint64_t block_began_ = 0;  // the phase
   uint64_t reads_phase_ = 0;

@@ -105,6 +105,11 @@ void mark_private_accesses(Module& module, bool with_shared) {
         return leads_to_private(place.pointer, with_shared);
       });
       if (all_private) instruction.setMetadata(private_metadata, mark);
+      const bool all_shared = !places.empty() && all_of(places, [&](const AccessPlace& place) {
+        return leads_back(place.pointer,
+                          [](const Value& value) { return is_in(value, shared_space); });
+      });
+      if (all_shared) instruction.setMetadata(shared_metadata, mark);
     }
   }
 }

@@ -22,7 +22,7 @@ std::vector<AccessPlace> access_places(llvm::Instruction& instruction);
 
 // mark_private_accesses() marks, in a lifted module, the accesses whose state space says that they
 // are no part of a footprint: shared, unless that is wanted, local, parameters, constant memory.
-// Later the spaces are gone.
+// Later the spaces are gone. Those to shared memory get a mark of their own too.
 void mark_private_accesses(llvm::Module& module, bool with_shared);
 
 // insert_trace() puts a call of `sluice_jit_trace` before every access of the thread function that
@@ -35,6 +35,8 @@ void set_access_sink(const SluiceAccessSink* sink);
 
 // The metadata of an access that is not traced.
 inline constexpr const char* private_metadata = "sluice.private";
+// The metadata of an access to shared memory.
+inline constexpr const char* shared_metadata = "sluice.shared";
 inline constexpr const char* trace_symbol = "sluice_jit_trace";
 
 // sluice_jit_trace() is what traced code calls; `kind` joins SLUICE_ACCESS_READ and _WRITE.

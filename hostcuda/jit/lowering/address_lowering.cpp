@@ -98,6 +98,7 @@ class AddressLowering {
       shared_offsets_[&variable] = shared_.static_bytes;
       shared_.static_bytes += layout.getTypeAllocSize(variable.getValueType());
     }
+    shared_.named_bytes = shared_.static_bytes;
     shared_.static_bytes = alignTo(shared_.static_bytes, 16);
   }
 

@@ -11,6 +11,7 @@ namespace sluice::hostcuda::jit {
 inline constexpr const char* origin_function_name = "sluice.origin";
 
 struct SharedMemory {
+  uint64_t named_bytes = 0;   // up to the end of the last static variable
   uint64_t static_bytes = 0;  // a multiple of 16
   bool escapes = false;       // a shared address was made generic
   bool is_dynamic = false;    // the kernel names the dynamic pool

@@ -117,6 +117,7 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   Result<SharedMemory> shared = lower_addresses(*function, context);
   if (!shared) return tl::unexpected(shared.error());
   result.static_shared_bytes = shared->static_bytes;
+  result.named_shared_bytes = shared->named_bytes;
   result.shared_escapes = shared->escapes;
   result.shared_is_dynamic = shared->is_dynamic;
   if (Status status = lower_intrinsics(*function, context, result.static_shared_bytes); !status) {

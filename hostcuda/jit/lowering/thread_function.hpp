@@ -42,6 +42,7 @@ struct ThreadFunction {
                             nctaid = 4, ctaid = 7, tid = 10, first_parameter = 13;
   llvm::Function* function = nullptr;
   uint64_t static_shared_bytes = 0;  // the dynamic pool starts here, 16-byte aligned
+  uint64_t named_shared_bytes = 0;   // the static variables end here
   bool shared_escapes = false;       // a generic address of shared memory was taken
   bool shared_is_dynamic = false;    // the kernel names the dynamic pool
   std::vector<bool> parameter_by_value;

@@ -71,7 +71,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   if (!thread) return at_kernel(thread.error());
   // Before anything is simplified, so that no access is optimised away.
   if (context.watched) {
-    insert_watch(*thread->function, context, thread->static_shared_bytes);
+    insert_watch(*thread, context);
   } else if (context.traced) {
     insert_trace(*thread->function);
   }

@@ -15,6 +15,17 @@ inline constexpr uint32_t releases = 32;
 inline constexpr uint32_t polls = 64;
 // The store's value is known, and depends on no memory.
 inline constexpr uint32_t has_value = 128;
+// By its state space, an access to shared memory, wherever it leads.
+inline constexpr uint32_t is_shared = 256;
+// The binary logarithm of the alignment that PTX asks for stands from this bit on.
+inline constexpr uint32_t alignment_shift = 9, alignment_bits = 7;
+// What is read is stored again as it is, or not used.
+inline constexpr uint32_t is_moved = 1 << 12;
+// ThreadAccess::value is where the stored value was read from.
+inline constexpr uint32_t has_source = 1 << 13;
+constexpr uint32_t alignment_of(uint32_t kind) {
+  return 1U << (kind >> alignment_shift & alignment_bits);
+}
 }  // namespace access_kind
 
 // ThreadAccess is told before it happens.
@@ -24,7 +35,7 @@ struct ThreadAccess {
   uint32_t kind = 0;
   uint32_t thread = 0;  // of the block, x fastest
   uint32_t line = 0;    // of the PTX; 0 where unknown
-  uint64_t value = 0;   // that is stored
+  uint64_t value = 0;   // that is stored, where that is known
 };
 
 // ThreadMeeting is told before a thread waits, or where it orders its accesses.

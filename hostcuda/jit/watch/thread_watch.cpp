@@ -1,5 +1,6 @@
 #include "hostcuda/jit/watch/thread_watch.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <llvm/ADT/SmallPtrSet.h>
@@ -49,6 +50,21 @@ uint32_t strength_of(const Instruction& instruction) {
   return instruction.isVolatile() ? access_kind::is_volatile : 0;
 }
 
+// alignment_of() is what the instruction asks of its address, in ThreadAccess::kind.
+uint32_t alignment_of(const Instruction& instruction) {
+  Align alignment;
+  if (const auto* load = dyn_cast<LoadInst>(&instruction)) {
+    alignment = load->getAlign();
+  } else if (const auto* store = dyn_cast<StoreInst>(&instruction)) {
+    alignment = store->getAlign();
+  } else if (const auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
+    alignment = update->getAlign();
+  } else if (const auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    alignment = exchange->getAlign();
+  }
+  return std::min(Log2(alignment), access_kind::alignment_bits) << access_kind::alignment_shift;
+}
+
 // is_alike() is true of values that come from constants, the launch's arguments and the thread's
 // place alone: that two such values are equal is no chance of the data.
 bool is_alike(const Value& value, unsigned depth = 0) {
@@ -67,11 +83,52 @@ bool is_alike(const Value& value, unsigned depth = 0) {
                 [&](const Use& use) { return is_alike(*use.get(), depth + 1); });
 }
 
+// is_private() is true of a thread's own memory and of parameters.
+bool is_private(const Value& pointer) {
+  const Value* object = getUnderlyingObject(&pointer);
+  const auto* argument = dyn_cast<Argument>(object);
+  const bool is_parameter = argument != nullptr && argument->getType()->isPointerTy() &&
+                            argument->getArgNo() != ThreadFunction::shared &&
+                            argument->getArgNo() != ThreadFunction::origin;
+  return isa<AllocaInst>(object) || is_parameter;
+}
+
+uint64_t stored_bytes(const StoreInst& store) {
+  return store.getModule()->getDataLayout().getTypeStoreSize(store.getValueOperand()->getType());
+}
+
+// only_moves() is true where nothing is computed with a value of so many bytes, nor decided: it is
+// stored again as it is, or not used.
+bool only_moves(const Value& value, uint64_t bytes, unsigned depth = 0) {
+  constexpr unsigned most_steps = 8;
+  if (depth > most_steps) return false;
+  return all_of(value.users(), [&](const User* user) {
+    if (const auto* store = dyn_cast<StoreInst>(user))
+      return store->getValueOperand() == &value && stored_bytes(*store) <= bytes;
+    const bool hands_on = isa<BitCastInst, TruncInst, ZExtInst, SExtInst, PtrToIntInst, PHINode,
+                              InsertElementInst, ExtractElementInst>(user);
+    return hands_on && only_moves(*user, bytes, depth + 1);
+  });
+}
+
+// source_of() is the load whose bytes a store stores, all of them; null where there is none.
+const LoadInst* source_of(const StoreInst& store) {
+  const Value* value = store.getValueOperand();
+  while (isa<BitCastInst, TruncInst, ZExtInst, SExtInst>(value))
+    value = cast<Instruction>(value)->getOperand(0);
+  const auto* load = dyn_cast<LoadInst>(value);
+  if (load == nullptr) return nullptr;
+  const DataLayout& layout = store.getModule()->getDataLayout();
+  const bool is_enough = layout.getTypeStoreSize(load->getType()) >= stored_bytes(store);
+  return is_enough ? load : nullptr;
+}
+
 // Watch inserts the calls of one function.
 class Watch {
  public:
-  Watch(Function& function, const KernelContext& context, uint64_t static_shared_bytes)
-      : function_(function), static_shared_bytes_(static_shared_bytes) {
+  Watch(const ThreadFunction& thread_function, const KernelContext& context)
+      : of_(thread_function), function_(*thread_function.function) {
+    Function& function = function_;
     LLVMContext& llvm = function.getContext();
     Module& module = *function.getParent();
     Type* none = Type::getVoidTy(llvm);
@@ -105,8 +162,12 @@ class Watch {
     }
     IRBuilder<> ir(start_);
     Argument* shared = function_.getArg(ThreadFunction::shared);
-    Value* bytes = ir.CreateAdd(function_.getArg(ThreadFunction::dynamic_shared_bytes),
-                                ir.getInt32(static_cast<uint32_t>(static_shared_bytes_)));
+    // Without a dynamic pool, nothing is there that would begin at a rounded place.
+    Value* dynamic = function_.getArg(ThreadFunction::dynamic_shared_bytes);
+    const auto named = static_cast<uint32_t>(of_.named_shared_bytes);
+    const auto rounded = static_cast<uint32_t>(of_.static_shared_bytes);
+    Value* bytes = ir.CreateAdd(dynamic, ir.CreateSelect(ir.CreateICmpEQ(dynamic, ir.getInt32(0)),
+                                                         ir.getInt32(named), ir.getInt32(rounded)));
     ir.CreateCall(meets_, {packed(ir, 0, static_cast<uint32_t>(Event::begin)), ir.getInt32(0),
                            bytes, ir.CreatePtrToInt(shared, ir.getInt64Ty())});
   }
@@ -130,14 +191,15 @@ class Watch {
 
   void tell_access(Instruction& instruction) {
     for (const AccessPlace& place : access_places(instruction)) {
-      const Value* object = getUnderlyingObject(place.pointer);
-      const auto* argument = dyn_cast<Argument>(object);
-      const bool is_parameter = argument != nullptr && argument->getType()->isPointerTy() &&
-                                argument->getArgNo() != ThreadFunction::shared &&
-                                argument->getArgNo() != ThreadFunction::origin;
-      if (isa<AllocaInst>(object) || is_parameter) continue;
-      uint32_t kind = place.kind | strength_of(instruction);
+      if (is_private(*place.pointer)) continue;
+      uint32_t kind = place.kind | strength_of(instruction) | alignment_of(instruction);
+      if (instruction.hasMetadata(shared_metadata)) kind |= access_kind::is_shared;
       if (polling_.contains(&instruction)) kind |= access_kind::polls;
+      const bool may_move =
+          isa<LoadInst>(instruction) ||
+          (isa<AtomicRMWInst>(instruction) &&
+           cast<AtomicRMWInst>(instruction).getOperation() == AtomicRMWInst::Xchg);
+      if (may_move && only_moves(instruction, place.size)) kind |= access_kind::is_moved;
       if (auto* store = dyn_cast<StoreInst>(&instruction)) {
         tell_store(*store, place, kind);
       } else {
@@ -162,10 +224,17 @@ class Watch {
     const unsigned count = vector ? vector->getNumElements() : 1;
     const uint64_t bytes = place.size / count;
     Value* address = ir.CreatePtrToInt(place.pointer, ir.getInt64Ty());
+    const LoadInst* source = source_of(store);
     for (unsigned at = 0; at < count; ++at) {
       Value* value = vector ? ir.CreateExtractElement(stored, at) : stored;
       Value* number = is_alike(*stored) ? number_of(ir, value) : nullptr;
-      const uint32_t known = kind | (number ? access_kind::has_value : 0);
+      uint32_t known = kind | (number ? access_kind::has_value : 0);
+      if (!number && source && !is_private(*source->getPointerOperand())) {
+        known |= access_kind::has_source;
+        number = ir.CreateAdd(
+            ir.CreatePtrToInt(const_cast<Value*>(source->getPointerOperand()), ir.getInt64Ty()),
+            ir.getInt64(at * bytes));
+      }
       ir.CreateCall(accesses_,
                     {ir.CreateAdd(address, ir.getInt64(at * bytes)), ir.getInt64(bytes),
                      packed(ir, ptx::source_line(store), known), number ? number : ir.getInt64(0)});
@@ -225,8 +294,8 @@ class Watch {
     }
   }
 
+  const ThreadFunction& of_;
   Function& function_;
-  const uint64_t static_shared_bytes_;
   FunctionCallee accesses_, meets_;
   SmallPtrSet<const Instruction*, 8> polling_;
   Instruction* start_ = nullptr;
@@ -235,8 +304,8 @@ class Watch {
 
 }  // namespace
 
-void insert_watch(Function& function, const KernelContext& context, uint64_t static_shared_bytes) {
-  Watch(function, context, static_shared_bytes).insert();
+void insert_watch(const ThreadFunction& thread, const KernelContext& context) {
+  Watch(thread, context).insert();
 }
 
 void sluice_jit_thread_accesses(uint64_t address, uint64_t bytes, uint64_t packed, uint64_t value) {

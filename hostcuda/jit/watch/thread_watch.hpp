@@ -9,8 +9,7 @@ namespace sluice::hostcuda::jit {
 
 // insert_watch() puts a call before every access of the thread function that
 // mark_private_accesses() has not marked, and before all by which its threads order each other.
-void insert_watch(llvm::Function& function, const KernelContext& context,
-                  uint64_t static_shared_bytes);
+void insert_watch(const ThreadFunction& thread, const KernelContext& context);
 
 // What the code calls. `packed` holds a line, a thread, and bits of access_kind or the kind of a
 // meeting.

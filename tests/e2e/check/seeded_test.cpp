@@ -42,6 +42,9 @@ std::string line_of(const Seeded& seeded) {
 std::vector<std::string> options_of(const Seeded& seeded) {
   if (seeded.program == std::string("host")) return {"--only", "races,memory,init,host"};
   if (seeded.program == std::string("threads")) return {"--only", "races,memory,threads"};
+  if (seeded.program == std::string("accesses"))
+    return {"--only", seeded.name == std::string("leak") ? "accesses,leaks" : "accesses"};
+  if (seeded.program == std::string("traced_initialisation")) return {"--only", "accesses"};
   return {};
 }
 
@@ -66,7 +69,8 @@ TEST_P(SeededFaults, AreNotSeenInTheRightTwin) {
       check(seeded(GetParam().program, GetParam().name, true), options_of(GetParam()));
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("no error"));
-  for (const char* kind : {"race", "out of bounds", "never written", "fault;"})
+  for (const char* kind : {"race", "out of bounds", "never written", "fault;", "after free",
+                           "misaligned", " free:", "leak"})
     EXPECT_THAT(outcome.errors, Not(HasSubstr(kind)));
 }
 
@@ -187,7 +191,80 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"threads", "half-a-mask", "half-a-mask", {"bytes 0 to 127", "rely on being in"}},
         Seeded{"threads", "missing-fence", "missing-fence", {"bytes 0 to"}},
         Seeded{"threads", "bytes", "bytes", {"nothing orders these two"}},
-        Seeded{"threads", "same-flag", nullptr, {}}));
+        Seeded{"threads", "same-flag", nullptr, {}}, Seeded{"threads", "turns", nullptr, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Accesses, SeededFaults,
+    ::testing::Values(
+        Seeded{"accesses",
+               "gather",
+               "pick",
+               {"out of bounds: pick reads bytes 400 to 403 of device memory, which has 400",
+                "block (1), thread (6) is the first to", "allocated in gather in accesses"}},
+        Seeded{"accesses",
+               "scatter",
+               "put",
+               {"put writes bytes up to 8 before device memory", "block (0), thread (9)"}},
+        Seeded{"accesses",
+               "bins",
+               "count-bins",
+               {"count_bins updates bytes 256 to 359 of device memory, which has 256"}},
+        Seeded{"accesses", "row-ends", "rows", {"bytes 80 to 83 of", "block (0), thread (19)"}},
+        Seeded{"accesses",
+               "after-free",
+               "pick",
+               {"use after free: pick reads bytes 0 to 255 of device memory, of 256 bytes",
+                "and freed in after_free in accesses"}},
+        Seeded{"accesses",
+               "after-ordered-free",
+               "pick",
+               {"use after free", "bytes 0 to 199", "and freed in after_ordered_free"}},
+        Seeded{"accesses",
+               "misaligned",
+               "sum-pairs",
+               {"misaligned: sum_pairs reads bytes 28 to 31 of device memory, which must begin at "
+                "a multiple of 8",
+                "block (1), thread (3)"}},
+        Seeded{"accesses",
+               "dynamic-shared",
+               "in-shared",
+               {"bytes 188 to 191 of the block's shared memory, which has 188"}},
+        Seeded{"accesses", "freed-node", "add-up", {"use after free", "bytes 0 to"}},
+        Seeded{"accesses",
+               "double-free",
+               nullptr,
+               {"double free: device memory of 120 bytes", "freed in double_free in accesses"}},
+        Seeded{"accesses", "ordered-double-free", nullptr, {"double free: device memory of 120"}},
+        Seeded{"accesses",
+               "wrong-free",
+               nullptr,
+               {"wrong free: of byte 16 of device memory of 120 bytes"}},
+        Seeded{"accesses", "leak", nullptr, {"leak: device memory of 160 bytes, never freed"}},
+        Seeded{"accesses", "neighbours", nullptr, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    TracedInitialisation, SeededFaults,
+    ::testing::Values(
+        Seeded{"traced_initialisation",
+               "holes",
+               "pick",
+               {"never written: pick reads bytes 4 to 359 of device memory (360 bytes)",
+                "block (0), thread (1) is the first to"}},
+        Seeded{"traced_initialisation", "bins", "add-to-bins", {"bytes 0 to 63 of device memory"}},
+        Seeded{"traced_initialisation",
+               "last-tile",
+               "tile-sums",
+               {"bytes 88 to 255 of the block's shared memory", "block (2), thread (0)"}},
+        Seeded{"traced_initialisation",
+               "shared-counter",
+               "block-count",
+               {"bytes 0 to 3 of the block's shared memory"}},
+        Seeded{"traced_initialisation", "unmarked", "add-all", {"bytes 4 to 239"}},
+        Seeded{"traced_initialisation", "copied", "pick", {"bytes 100 to 199"}},
+        Seeded{"traced_initialisation", "permuted", "pick", {"reads bytes 268 to 271"}},
+        Seeded{"traced_initialisation", "list-end", "walk", {"bytes 44 to 47 of device memory"}},
+        Seeded{"traced_initialisation", "padding", nullptr, {}},
+        Seeded{"traced_initialisation", "unused-element", nullptr, {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Initialisation, SeededFaults,

@@ -194,6 +194,19 @@ static void same_flag(bool) {
   any_above<<<1, 128>>>(found, a, 100);
 }
 
+// Lanes hand on a turn in one word, which each writes when it is its own: right either way.
+__global__ void in_turn(int* out) {
+  __shared__ volatile int turn;
+  if (threadIdx.x == 0) turn = 0;
+  __syncthreads();
+  while (turn != threadIdx.x) {
+  }
+  out[threadIdx.x] = 1;
+  turn = threadIdx.x + 1;
+}
+
+static void turns(bool) { in_turn<<<2, 40>>>(zeros<int>(40)); }
+
 int main(int argc, char** argv) {
   constexpr SeededCase cases[] = {
       {"missing-barrier", missing_barrier},
@@ -206,6 +219,7 @@ int main(int argc, char** argv) {
       {"missing-fence", missing_fence},
       {"bytes", bytes},
       {"same-flag", same_flag},
+      {"turns", turns},
   };
   return run_case(cases, argc, argv);
 }

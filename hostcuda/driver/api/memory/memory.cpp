@@ -8,6 +8,7 @@
 #include "base/keep_errno.hpp"
 #include "hostcuda/driver/api/entry.hpp"
 #include "hostcuda/driver/memory/pool.hpp"
+#include "hostcuda/driver/memory_watch/memory_watch.hpp"
 
 using namespace sluice::hostcuda;
 
@@ -51,8 +52,11 @@ bool release_freeable(Driver& driver, CUdeviceptr pointer) {
 
 bool is_freeable(Driver& driver, CUdeviceptr pointer) {
   const std::optional<Allocation> allocation = driver.memory.find(pointer);
-  return allocation && allocation->address == pointer &&
-         (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed);
+  const bool is_freeable =
+      allocation && allocation->address == pointer &&
+      (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed);
+  note_free(pointer, is_freeable);
+  return is_freeable;
 }
 
 }  // namespace
@@ -127,9 +131,10 @@ CUresult cuMemFreeHost(void* pointer) {
   return with_context([&](Driver& driver, Context&) -> CUresult {
     const auto address = reinterpret_cast<uintptr_t>(pointer);
     const std::optional<Allocation> allocation = driver.memory.find(address);
-    if (!allocation || allocation->address != address || allocation->kind != MemoryKind::host) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    const bool is_freeable =
+        allocation && allocation->address == address && allocation->kind == MemoryKind::host;
+    note_free(address, is_freeable);
+    if (!is_freeable) return CUDA_ERROR_INVALID_VALUE;
     return driver.when_all_done(
         [&driver, address] { driver.memory.release(address, MemoryKind::host); });
   });

@@ -9,6 +9,7 @@
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/graph/graph.hpp"
 #include "hostcuda/driver/graph/graph_memory.hpp"
+#include "hostcuda/driver/memory_watch/memory_watch.hpp"
 
 using namespace sluice;
 using namespace sluice::hostcuda;
@@ -65,10 +66,11 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   return with_stream(handle, [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
     if (pointer == 0) return CUDA_SUCCESS;
     const std::optional<Allocation> allocation = driver.memory.find(pointer);
-    if (!allocation || allocation->address != pointer ||
-        (allocation->kind != MemoryKind::device && allocation->kind != MemoryKind::managed)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    const bool is_freeable =
+        allocation && allocation->address == pointer &&
+        (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed);
+    if (!is_captured(stream)) note_free(pointer, is_freeable);
+    if (!is_freeable) return CUDA_ERROR_INVALID_VALUE;
     if (is_captured(stream)) {
       const std::shared_ptr<GraphNode> node =
           add_to_capture(stream, make_graph_free(driver, pointer));

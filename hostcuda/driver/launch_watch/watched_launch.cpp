@@ -1,0 +1,118 @@
+#include "hostcuda/driver/launch_watch/watched_launch.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include "hostcuda/driver/memory_watch/block_memory.hpp"
+
+namespace sluice::hostcuda {
+namespace {
+
+// A block function is told its launch by its parameters' place: some runs copy the rest.
+struct Running {
+  std::mutex mutex;
+  std::unordered_map<const void*, WatchedLaunch*> by_parameters;
+};
+Running& running() {
+  static auto* const all = new Running;
+  return *all;
+}
+
+}  // namespace
+
+// Block hears of the threads of the blocks that one call runs.
+class WatchedLaunch::Block final : public ThreadSink {
+ public:
+  explicit Block(WatchedLaunch& launch)
+      : launch_(launch), clocks_(static_cast<uint32_t>(launch.kernel_.block.count())) {
+    if (launch.faults_) memory_.emplace(*launch.faults_);
+  }
+
+  void run(uint32_t block, const SluiceBlockLaunch& launch, void* scratch) {
+    block_ = block;
+    scratch_ = reinterpret_cast<uintptr_t>(scratch);
+    if (launch_.races_) {
+      clocks_.begin_block();
+      touched_.begin_block();
+    }
+    if (memory_) memory_->begin(block, scratch_, launch_.code_.scratch_bytes);
+    set_thread_sink(this);
+    launch_.code_.function(&launch, block, 1, scratch);
+    set_thread_sink(nullptr);
+  }
+
+  void meets(const ThreadMeeting& meeting) override {
+    if (meeting.kind == ThreadMeeting::Kind::begin) {
+      shared_ = {meeting.place, meeting.count};
+      if (memory_) memory_->has_shared(meeting.place, meeting.count);
+    }
+    if (launch_.races_) clocks_.meets(meeting);
+  }
+
+  void accesses(const ThreadAccess& access) override {
+    if (memory_) memory_->accesses(access);
+    if (!launch_.races_) return;
+    const bool is_shared = shared_.holds(access.address);
+    // What a thread has for itself.
+    if (!is_shared && access.address - scratch_ < launch_.code_.scratch_bytes) return;
+    touched_.touch(access, is_shared);
+  }
+
+ private:
+  WatchedLaunch& launch_;
+  uintptr_t scratch_ = 0;
+  uint32_t block_ = 0;
+  SharedMemory shared_;
+  ThreadClocks clocks_;
+  TouchedBytes touched_{clocks_, [this](const Conflict& conflict) {
+                          launch_.races_->add(conflict, block_, shared_);
+                        }};
+  std::optional<BlockMemory> memory_;
+};
+
+bool WatchedLaunch::is_wanted() {
+  return ThreadWatch::get() != nullptr || MemoryWatch::get() != nullptr;
+}
+
+WatchedLaunch::WatchedLaunch(const WatchedKernel& kernel, const SluiceBlockCode& code,
+                             const SluiceBlockLaunch& launch)
+    : kernel_(kernel), code_(code), watching_code_(code), launch_(launch) {
+  if (ThreadWatch* watch = ThreadWatch::get()) races_.emplace(*watch, kernel_, launch_.grid);
+  if (MemoryWatch* watch = MemoryWatch::get()) faults_.emplace(*watch, kernel_, launch_.grid);
+  watching_code_.function = run_blocks;
+  const std::lock_guard lock(running().mutex);
+  running().by_parameters[launch.parameters] = this;
+}
+
+WatchedLaunch::~WatchedLaunch() {
+  const std::lock_guard lock(running().mutex);
+  running().by_parameters.erase(launch_.parameters);
+}
+
+void WatchedLaunch::run_blocks(const SluiceBlockLaunch* launch, uint32_t first, uint32_t count,
+                               void* scratch) {
+  WatchedLaunch* self = nullptr;
+  {
+    const std::lock_guard lock(running().mutex);
+    self = running().by_parameters.at(launch->parameters);
+  }
+  std::unique_ptr<Block> watched = self->take_block();
+  for (uint32_t block = first; block < first + count; ++block)
+    watched->run(block, *launch, scratch);
+  const std::lock_guard lock(self->mutex_);
+  self->free_.push_back(std::move(watched));
+}
+
+std::unique_ptr<WatchedLaunch::Block> WatchedLaunch::take_block() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Block> block = std::move(free_.back());
+      free_.pop_back();
+      return block;
+    }
+  }
+  return std::make_unique<Block>(*this);
+}
+
+}  // namespace sluice::hostcuda
