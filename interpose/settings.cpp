@@ -45,12 +45,15 @@ SummaryUse summary_use() {
 }
 
 // checks() is SLUICE_CHECK: the kinds of faults to look for, between commas; 1: all that
-// footprints show.
+// footprints show, and errors.
 std::optional<runtime::Checks> checks(Settings::DeviceChecks& of_device) {
   if (!is_set("SLUICE_CHECK")) return std::nullopt;
   const std::string text = environment("SLUICE_CHECK");
   const std::string report = environment("SLUICE_CHECK_REPORT");
-  if (text == "1") return runtime::Checks{.report = report};
+  if (text == "1") {
+    of_device.errors = true;
+    return runtime::Checks{.report = report};
+  }
   runtime::Checks chosen{false, false, false, report};
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
@@ -63,6 +66,7 @@ std::optional<runtime::Checks> checks(Settings::DeviceChecks& of_device) {
                               : kind == "threads"  ? &of_device.threads
                               : kind == "accesses" ? &of_device.accesses
                               : kind == "leaks"    ? &of_device.leaks
+                              : kind == "errors"   ? &of_device.errors
                                                    : nullptr;
     if (chosen_kind != nullptr) {
       *chosen_kind = true;

@@ -26,6 +26,7 @@ struct Settings {
     bool threads = false;   // races between threads of a block
     bool accesses = false;  // memory, by every access of every thread
     bool leaks = false;
+    bool errors = false;  // failed calls that nobody asked about
   } device_checks;
   // SLUICE_ANALYSIS_CACHE, else in the user's cache folder; empty: nothing is kept.
   std::string analysis_cache;

@@ -22,6 +22,7 @@
 #include "interpose/driver/find_driver.hpp"
 #include "interpose/driver/program_file.hpp"
 #include "interpose/environment.hpp"
+#include "interpose/error_watch.hpp"
 #include "interpose/host_watch.hpp"
 #include "interpose/memory_watch.hpp"
 #include "interpose/models/analysis_library.hpp"
@@ -71,6 +72,7 @@ void finish_runtime() {
   if (runtime == nullptr) return;
   runtime->finish(patience_at_exit);
   if (tells_leaks) tell_leaks(Shim::get().calls());
+  tell_ignored_errors(Shim::get().calls());
   tell_summary(*runtime);
   int status = 0;
   if (const uint64_t violations = runtime->outcome().footprint_violations; violations > 0) {
@@ -263,6 +265,7 @@ void Shim::start_runtime() {
     if (checks.threads) watch_threads(calls(), settings.config);
     if (checks.accesses || checks.leaks) watch_memory(calls(), settings.config);
     tells_leaks = checks.leaks;
+    if (checks.errors) watch_errors(calls(), settings.config);
     runtime_began = std::chrono::steady_clock::now();
     chosen_summary = settings.summary;
     current_runtime.store(made->release(), std::memory_order_release);

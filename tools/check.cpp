@@ -168,11 +168,12 @@ int check_command(const CheckOptions& options, RunOptions& run) {
 void add_gate_options(CLI::App& command, CheckOptions& options) {
   command
       .add_option("--only", options.only,
-                  "look for these alone: races, memory, init (by footprints), host, "
+                  "look for these alone: races, memory, init (by footprints), host, errors, "
                   "threads, accesses (memory and init by every access), leaks")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"races", "memory", "init", "host", "threads", "accesses", "leaks"}));
+      ->check(CLI::IsMember(
+          {"races", "memory", "init", "host", "errors", "threads", "accesses", "leaks"}));
   command.add_option("--format", options.format, "of the report: text, json, junit, sarif, github")
       ->check(CLI::IsMember({"text", "json", "junit", "sarif", "github"}));
   command.add_option("--output", options.output, "write the report to FILE, not to stderr");

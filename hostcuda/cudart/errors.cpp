@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/cudart/api.hpp"
+#include "hostcuda/ignored_error.h"
 
 namespace sluice::cudart {
 namespace {
@@ -71,6 +73,31 @@ struct LastError {
 };
 thread_local LastError last;
 
+// watch() is who wants to know of errors that nobody asks for; null where the driver has no such
+// table. Only a failed call and who asks after one come here.
+const SluiceIgnoredErrorTable* watch() {
+  static const SluiceIgnoredErrorTable* const found = [] {
+    constexpr unsigned char id[] = SLUICE_IGNORED_ERROR_TABLE_UUID;
+    CUuuid uuid = {};
+    std::memcpy(&uuid, id, sizeof uuid);
+    const void* table = nullptr;
+    const bool has_table = cuGetExportTable(&table, &uuid) == CUDA_SUCCESS;
+    return has_table ? static_cast<const SluiceIgnoredErrorTable*>(table) : nullptr;
+  }();
+  return found;
+}
+std::atomic<bool> has_failed{false};
+
+void note_asked() {
+  if (!has_failed.load(std::memory_order_relaxed)) return;
+  if (watch() != nullptr) watch()->asked();
+}
+
+void note_asked_for_text(cudaError_t error) {
+  if (error == cudaSuccess || !has_failed.load(std::memory_order_relaxed)) return;
+  if (watch() != nullptr) watch()->asked_for_text(error);
+}
+
 // object_of() is where the program or library begins that holds an address.
 const void* object_of(void* address) {
   dl_find_object found = {};
@@ -96,6 +123,11 @@ cudaError_t to_error(CUresult result) {
 cudaError_t record(cudaError_t error) {
   if (error != cudaSuccess) {
     last = {error, resets.load(std::memory_order_relaxed)};
+    const ErrorText* text = find_text(error);
+    if (error != cudaErrorNotReady && text != nullptr && watch() != nullptr) {
+      has_failed.store(true, std::memory_order_relaxed);
+      watch()->failed(error, text->name);
+    }
   }
   return error;
 }
@@ -131,21 +163,25 @@ using namespace sluice::cudart;
 extern "C" {
 
 cudaError_t cudaGetLastError() {
+  note_asked();
   const cudaError_t error = last_error(__builtin_return_address(0));
   if (error != cudaSuccess && !is_sticky(error)) last = {};
   return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
+  note_asked();
   return last_error(__builtin_return_address(0));
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
+  note_asked_for_text(error);
   const ErrorText* found = find_text(error);
   return found != nullptr ? found->name : "unrecognized error code";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  note_asked_for_text(error);
   const ErrorText* found = find_text(error);
   return found != nullptr ? found->text : "unrecognized error code";
 }

@@ -140,6 +140,7 @@ json rules() {
        rule("double-free", "Memory is freed twice"),
        rule("wrong-free", "What is freed is not what was allocated"),
        rule("leak", "Memory is never freed"),
+       rule("ignored-error", "A call failed and nobody asked for its error"),
        rule("uninitialised-read", "A launch reads what nothing has written")});
 }
 

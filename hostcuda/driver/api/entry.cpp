@@ -12,6 +12,7 @@
 #include "hostcuda/driver/api/window_order.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
 #include "hostcuda/driver/device/error_names.hpp"
+#include "hostcuda/driver/error_watch/error_watch.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/launch_watch/watched_launch.hpp"
 #include "hostcuda/driver/memory_watch/memory_watch.hpp"
@@ -149,6 +150,18 @@ void tell_leaks() {
   if (MemoryWatch* watch = MemoryWatch::get()) watch->tell_leaks();
 }
 
+int begin_to_watch_errors() {
+  return with_driver([&](Driver&) -> CUresult {
+    return ErrorWatch::watch() ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+  });
+}
+
+// with_errors() calls a member of the watch, if there is one.
+template <auto member, class... Arguments>
+void with_errors(Arguments... arguments) {
+  if (ErrorWatch* watch = ErrorWatch::get()) (watch->*member)(arguments...);
+}
+
 int begin_to_watch_host(SluiceHostTold told, void* data) {
   return with_driver([&](Driver& driver) -> CUresult {
     return watch_host(driver, told, data) ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
@@ -190,6 +203,16 @@ constexpr SluiceMemoryFaultTable memory_fault_table = {
     .tell_leaks = tell_leaks,
 };
 constexpr unsigned char memory_fault_table_uuid[16] = SLUICE_MEMORY_FAULT_TABLE_UUID;
+
+constexpr SluiceIgnoredErrorTable ignored_error_table = {
+    .size = sizeof(SluiceIgnoredErrorTable),
+    .watch_errors = begin_to_watch_errors,
+    .failed = with_errors<&ErrorWatch::failed>,
+    .asked = with_errors<&ErrorWatch::asked>,
+    .asked_for_text = with_errors<&ErrorWatch::asked_for_text>,
+    .tell_ignored = with_errors<&ErrorWatch::tell_ignored>,
+};
+constexpr unsigned char ignored_error_table_uuid[16] = SLUICE_IGNORED_ERROR_TABLE_UUID;
 
 }  // namespace
 
@@ -245,6 +268,7 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (is(host_touch_table_uuid)) found = &host_touch_table;
   if (is(thread_race_table_uuid)) found = &thread_race_table;
   if (is(memory_fault_table_uuid)) found = &memory_fault_table;
+  if (is(ignored_error_table_uuid)) found = &ignored_error_table;
   *table = found;
   return *table != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/code/borrowed_code.hpp"
+#include "hostcuda/driver/error_watch/error_watch.hpp"
 #include "hostcuda/driver/graph/capture.hpp"
 #include "hostcuda/driver/host_watch/watched_run.hpp"
 #include "hostcuda/driver/launch_watch/watched_launch.hpp"
@@ -254,6 +255,7 @@ CUresult check_block(const Kernel& kernel, const Dim3& block, uint32_t dynamic_s
 CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperation* operation) {
   const std::shared_ptr<Kernel> kernel = driver.kernels.find(request.function);
   if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  ErrorWatch::launches(kernel->name());
   if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
   if (const CUresult result = check_shape(*kernel, request); result != CUDA_SUCCESS) return result;
   const uint64_t most_resident =
@@ -268,8 +270,10 @@ CUresult make_launch(Driver& driver, const LaunchRequest& request, SharedOperati
   if (compiled != CUDA_SUCCESS) return compiled;
   auto made = std::make_shared<LaunchOperation>(kernel, code, request, most_resident);
   const CUresult copied = copy_parameters(kernel->facts(), request, made->parameters());
-  if (copied == CUDA_SUCCESS) *operation = std::move(made);
-  return copied;
+  if (copied != CUDA_SUCCESS) return copied;
+  *operation = std::move(made);
+  ErrorWatch::launches({});
+  return CUDA_SUCCESS;
 }
 
 CUDA_KERNEL_NODE_PARAMS_v2 launch_parameters(const Operation& launch) {

@@ -44,6 +44,7 @@ std::vector<std::string> options_of(const Seeded& seeded) {
   if (seeded.program == std::string("threads")) return {"--only", "races,memory,threads"};
   if (seeded.program == std::string("accesses"))
     return {"--only", seeded.name == std::string("leak") ? "accesses,leaks" : "accesses"};
+  if (seeded.program == std::string("errors")) return {"--only", "errors"};
   if (seeded.program == std::string("traced_initialisation")) return {"--only", "accesses"};
   return {};
 }
@@ -70,7 +71,7 @@ TEST_P(SeededFaults, AreNotSeenInTheRightTwin) {
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("no error"));
   for (const char* kind : {"race", "out of bounds", "never written", "fault;", "after free",
-                           "misaligned", " free:", "leak"})
+                           "misaligned", " free:", "leak", "ignored"})
     EXPECT_THAT(outcome.errors, Not(HasSubstr(kind)));
 }
 
@@ -265,6 +266,33 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"traced_initialisation", "list-end", "walk", {"bytes 44 to 47 of device memory"}},
         Seeded{"traced_initialisation", "padding", nullptr, {}},
         Seeded{"traced_initialisation", "unused-element", nullptr, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Errors, SeededFaults,
+    ::testing::Values(
+        Seeded{"errors",
+               "too-many-threads",
+               nullptr,
+               {"ignored error: a launch of fill failed, cudaErrorInvalidConfiguration, and nobody",
+                "called from main in errors"}},
+        Seeded{"errors", "no-blocks", nullptr, {"a launch of fill failed", "from main in errors"}},
+        Seeded{"errors",
+               "too-much-shared",
+               nullptr,
+               {"a launch of fill failed, cudaErrorInvalidValue", "from main in errors"}},
+        Seeded{"errors",
+               "long-copy",
+               nullptr,
+               {"cudaMemcpy failed, cudaErrorInvalidValue", "called from long_copy in errors"}},
+        Seeded{"errors", "long-symbol", nullptr, {"cudaMemcpyToSymbol failed", "long_symbol in"}},
+        Seeded{"errors", "long-memset", nullptr, {"cudaMemset failed", "from main in errors"}},
+        Seeded{"errors", "freed-on-the-host", nullptr, {"cudaFree failed", "from main in errors"}},
+        Seeded{"errors", "no-stream", nullptr, {"cudaStreamSynchronize failed", "no_stream in"}},
+        Seeded{"errors",
+               "lost-fault",
+               nullptr,
+               {"cudaDeviceSynchronize failed, cudaErrorIllegalAddress", "from main in errors"}},
+        Seeded{"errors", "asked", nullptr, {}}, Seeded{"errors", "tried", nullptr, {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Initialisation, SeededFaults,
