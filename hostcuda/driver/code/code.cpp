@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "hostcuda/driver/code/code_input.hpp"
+#include "hostcuda/driver/code/grid_functions.hpp"
 #include "ptx/link.hpp"
 
 namespace sluice::hostcuda {
@@ -74,6 +75,7 @@ CUresult LoadedCode::load_file(const char* path, std::shared_ptr<LoadedCode>* co
 CUresult LoadedCode::load_units(const std::vector<std::string>& units,
                                 std::shared_ptr<LoadedCode>* code, std::string* message) {
   Result<ptx::Module> module = ptx::link_texts(units);
+  if (module) module = with_grid_functions(std::move(*module));
   if (!module) return report(module.error(), CUDA_ERROR_INVALID_PTX, message);
   Result<std::unique_ptr<CompiledModule>> compiled = CompiledModule::create(std::move(*module));
   if (!compiled) return report(compiled.error(), CUDA_ERROR_INVALID_PTX, message);

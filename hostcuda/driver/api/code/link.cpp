@@ -17,6 +17,7 @@
 #include "hostcuda/driver/api/code/jit_log.hpp"
 #include "hostcuda/driver/api/entry.hpp"
 #include "hostcuda/driver/code/code_input.hpp"
+#include "hostcuda/driver/code/grid_functions.hpp"
 #include "hostcuda/jit/library/device_library.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
@@ -97,7 +98,7 @@ CUresult with_linking(CUlinkState state, Body&& body) noexcept {
 }
 
 bool is_provided(std::string_view name) {
-  return jit::find_device_function(name) != nullptr;
+  return jit::find_device_function(name) != nullptr || is_grid_function(name);
 }
 
 }  // namespace
