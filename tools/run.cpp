@@ -27,6 +27,7 @@
 #include "tools/command.hpp"
 #include "tools/find_program.hpp"
 #include "tools/report.hpp"
+#include "tools/toolkit.hpp"
 
 namespace sluice::tools {
 namespace {
@@ -70,7 +71,9 @@ void set_code_caches() {
 void set_tools() {
   const std::string folder = cpu_folder() + "/tools";
   setenv("TRITON_PTXAS_PATH", (folder + "/ptxas").c_str(), 1);
-  if (find_program("nvcc")) prepend("PATH", folder);
+  if (const Result<std::string> nvcc = find_program("nvcc")) {
+    prepend("PATH", folder_of_own_nvcc(*nvcc, folder + "/nvcc"));
+  }
 }
 
 void set_environment(const RunOptions& options, const interpose::FoundDriver& driver) {

@@ -110,6 +110,40 @@ TEST(RunTimeCodeTools, NvccMakesPtxWhereMachineCodeIsAskedFor) {
   EXPECT_EQ(said("cpu", "--version").status, 127);
 }
 
+// PyCUDA and CuPy look for the toolkit in the folder above nvcc's.
+TEST(RunTimeCodeTools, TheToolkitLiesAboveNvcc) {
+  const ScratchFolder scratch;
+  namespace fs = std::filesystem;
+  const fs::path toolkit = scratch.path() / "toolkit";
+  fs::create_directories(toolkit / "bin");
+  fs::create_directories(toolkit / "include");
+  std::ofstream(toolkit / "include/cuda.h") << "the header\n";
+  for (const char* name : {"nvcc", "ptxas"}) {
+    std::ofstream(toolkit / "bin" / name) << "#!/bin/sh\necho " << name << " $@\n";
+    fs::permissions(toolkit / "bin" / name, fs::perms::owner_all);
+  }
+  const std::string command =
+      "root=$(dirname $(dirname $(realpath $(command -v nvcc)))); cat $root/include/cuda.h; "
+      "$root/bin/nvcc -cubin -o k k.cu; ptxas k";
+  const std::map<std::string, std::string> environment = {
+      {"PATH", (toolkit / "bin").string() + ":/usr/bin:/bin"}, {"XDG_CACHE_HOME", scratch.path()}};
+  const std::string sluice = build_path("bin/sluice");
+  // The second run finds it made; the third is in one that runs so itself.
+  for (const std::vector<std::string>& before :
+       {std::vector<std::string>{}, {}, {sluice, "run", "--off", "--device", "cpu"}}) {
+    std::vector<std::string> words = before;
+    words.insert(words.end(), {sluice, "run", "--off", "--device", "cpu", "sh", "-c", command});
+    EXPECT_EQ(run(words, environment).output, "the header\nnvcc -ptx -o k k.cu\nptxas k\n");
+  }
+  // Where nothing can be kept.
+  std::map<std::string, std::string> nowhere = environment;
+  nowhere["XDG_CACHE_HOME"] = "/dev/null";
+  EXPECT_EQ(
+      run({sluice, "run", "--off", "--device", "cpu", "sh", "-c", "nvcc -cubin -o k k.cu"}, nowhere)
+          .output,
+      "nvcc -ptx -o k k.cu\n");
+}
+
 TEST(RunTimeCodeTools, PtxasOfTritonGivesThePtx) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("k.ptx")) << ".version 8.0\n";
