@@ -109,6 +109,13 @@ TEST_F(GridFunctions, TheLinkerKnowsThem) {
   ASSERT_EQ(cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "unit", 0, nullptr,
                           nullptr),
             CUDA_SUCCESS);
+  // As programs do that have the runtime's library beside them, which is machine code.
+  EXPECT_EQ(cuLinkAddData(state, CU_JIT_INPUT_LIBRARY, text.data(), text.size(), "libcudadevrt.a",
+                          0, nullptr, nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkAddData(state, CU_JIT_INPUT_LIBRARY, text.data(), text.size(), "libother.a", 0,
+                          nullptr, nullptr),
+            CUDA_ERROR_NOT_SUPPORTED);
   void* image = nullptr;
   ASSERT_EQ(cuLinkComplete(state, &image, nullptr), CUDA_SUCCESS);
   CUmodule module = nullptr;

@@ -68,6 +68,9 @@ CUresult add_input(Linking& linking, CUjitInputType type, const std::string& nam
     result = add_unit(linking, name, bytes.substr(0, bytes.find('\0')), &message);
   } else if (type == CU_JIT_INPUT_FATBINARY) {
     result = add_image(linking, name, bytes, &message);
+  } else if (type == CU_JIT_INPUT_LIBRARY && name.find("cudadevrt") != std::string::npos) {
+    // CUDA's device runtime: what a unit needs of it is here, or is missed when all are linked.
+    result = CUDA_SUCCESS;
   } else {
     message =
         "linking anything but PTX and fat binaries is unsupported on the CPU device; give the "
