@@ -21,7 +21,7 @@ TEST_P(WaitingKernels, RunTheirBlocksSideBySide) {
 INSTANTIATE_TEST_SUITE_P(Loops, WaitingKernels,
                          ::testing::Values("by_a_branch", "by_a_flag", "looks_then_swaps",
                                            "most_so_far", "reads_after_a_fence", "reads_again",
-                                           "some_of_many", "takes_a_lock"));
+                                           "round_and_round", "some_of_many", "takes_a_lock"));
 
 TEST_P(OtherKernels, RunTheirBlocksInRows) {
   EXPECT_FALSE(waits(GetParam()));

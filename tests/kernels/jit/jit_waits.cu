@@ -77,6 +77,22 @@ extern "C" __global__ void some_of_many(volatile Word* status, int tile, Word* o
   *out = sum;
 }
 
+// Two loops as clang makes them one: which word is next, and whether any of this round is missing,
+// are handed on.
+extern "C" __global__ void round_and_round(volatile Word* words, Word count) {
+  Word at = threadIdx.x;
+  bool misses = false;
+  bool again = true;
+  while (again) {
+    misses = misses || words[at] == 0;
+    const Word next = at + blockDim.x;
+    const bool more = next < count;
+    again = more || misses;
+    misses = more && misses;
+    at = more ? next : threadIdx.x;
+  }
+}
+
 // --- These don't.
 
 extern "C" __global__ void retries(double* sum, double value) {
