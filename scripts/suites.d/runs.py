@@ -12,7 +12,7 @@ import time
 
 OVER = "over the limit"
 # glibc fills what is allocated and freed: programs that print what they never wrote print the same.
-SETTINGS = {"MALLOC_PERTURB_": "165"}
+FILLED = {"MALLOC_PERTURB_": "165"}
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MODES = {"plain": ["--off"], "sluice": [], "megakernel": ["--megakernel", "wait"],
          "check": ["--check-footprints", "--check-blocks", "16"], "costs": []}
