@@ -125,33 +125,51 @@ Planner::Share Planner::share_of(const Launch& launch) {
           blocks * launch.block_nanoseconds / machine_.workers};
 }
 
+Planner::Count Planner::count() {
+  const std::lock_guard lock(mutex_);
+  return count_;
+}
+
 Plan Planner::plan(std::span<const Launch> launches) {
   const std::lock_guard lock(mutex_);
+  const std::shared_ptr<const void> before = edges_.holder();
   edges_.trim();
+  if (edges_.holder() != before) known_.forget();  // which hold what was trimmed
   Plan plan = cut(launches);
   if (machine_.stress != 0) {
     order_randomly(plan, machine_.stress++);
-  } else if (machine_.own_cache_bytes != 0 && fits(launches, machine_.own_cache_bytes)) {
-    order_by_worker(plan, machine_.workers);
-  } else {
-    Machine machine = machine_;
-    // Launches that are swept together then only take the caches from each other.
-    if (computes(launches)) machine.cache_bytes = 0;
-    const std::vector<uint32_t> order = small_first(plan);
-    std::vector<Launch> ordered;
-    ordered.reserve(order.size());
-    for (const uint32_t launch : order)
-      ordered.push_back(launches[launch]);
-    put_in_order(plan, order);
-    plan.tiles = find_time_tiles(plan, ordered, machine);
-    if (machine.in_runs) {
-      run_by_tiles(plan);
-    } else {
-      order_by_tiles(plan);
-    }
-    put_back(plan, order);
+    return plan;
   }
+  const bool are_computing = computes(launches);
+  if (const Plan* known = known_.find(launches, plan, machine_, are_computing)) {
+    ++count_.again;
+    return *known;
+  }
+  ++count_.ordered;
+  order(plan, launches, are_computing);
+  known_.keep(plan);
   return plan;
+}
+
+void Planner::order(Plan& plan, std::span<const Launch> launches, bool computes) {
+  if (machine_.own_cache_bytes != 0 && fits(launches, machine_.own_cache_bytes))
+    return order_by_worker(plan, machine_.workers);
+  Machine machine = machine_;
+  // Launches that are swept together then only take the caches from each other.
+  if (computes) machine.cache_bytes = 0;
+  const std::vector<uint32_t> order = small_first(plan);
+  std::vector<Launch> ordered;
+  ordered.reserve(order.size());
+  for (const uint32_t launch : order)
+    ordered.push_back(launches[launch]);
+  put_in_order(plan, order);
+  plan.tiles = find_time_tiles(plan, ordered, machine);
+  if (machine.in_runs) {
+    run_by_tiles(plan);
+  } else {
+    order_by_tiles(plan);
+  }
+  put_back(plan, order);
 }
 
 }  // namespace sluice::schedule

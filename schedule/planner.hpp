@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 
+#include "schedule/known_plans.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/plan.hpp"
 #include "schedule/task_edges.hpp"
@@ -12,7 +13,8 @@
 namespace sluice::schedule {
 
 // Planner plans windows for one machine. It remembers what it read from edge tables, which must
-// outlive it. Thread-safe: of several windows one is planned at a time.
+// outlive it, and the plans of windows that have come twice. Thread-safe: of several windows one is
+// planned at a time.
 class Planner {
  public:
   explicit Planner(const Machine& machine) : machine_(machine) {}
@@ -32,15 +34,25 @@ class Planner {
     uint64_t tasks = 0;
     uint64_t nanoseconds = 0;
   };
+  // Count is how many windows were ordered, and how many had come before.
+  struct Count {
+    uint64_t ordered = 0;
+    uint64_t again = 0;
+  };
+  Count count();
+
   // share_of() leaves out how launches depend on each other.
   Share share_of(const Launch& launch);
 
  private:
   Plan cut(std::span<const Launch> launches);
+  void order(Plan& plan, std::span<const Launch> launches, bool computes);
 
   std::mutex mutex_;  // guards what follows
   Machine machine_;
   TaskEdgesCache edges_;
+  KnownPlans known_;
+  Count count_;
 };
 
 // blocks_per_task() is how many neighbouring blocks of a launch make a task that is worth its

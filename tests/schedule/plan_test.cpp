@@ -1,4 +1,5 @@
 // Launches become plans that the validator accepts, cut into tasks worth a ticket.
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <utility>
@@ -137,6 +138,65 @@ TEST(Plan, KeepsTheDependencesOfEachLaunch) {
       EXPECT_EQ(dependences[1].master, 1U);
     }
   }
+}
+
+// loop() is a window of steps back and forth between two buffers.
+Launches loop(uint32_t steps, const dro::EdgeTable& table, dro::BufferId first,
+              uint32_t nanoseconds = 100) {
+  Launches window;
+  for (uint32_t i = 0; i < steps; ++i) {
+    std::vector<Dependence> dependences;
+    if (i > 0) dependences.push_back({i - 1, &table});
+    window.add(table.master_grid, {64, 1, 1}, dependences,
+               {{first + i % 2, 1 << 20}, {first + (i + 1) % 2, 1 << 20}}, nanoseconds);
+  }
+  return window;
+}
+
+void expect_equal(const Plan& a, const Plan& b) {
+  const auto same = [](const Task& x, const Task& y) {
+    return x.launch == y.launch && x.first_block == y.first_block && x.block_count == y.block_count;
+  };
+  EXPECT_TRUE(std::ranges::equal(a.tasks, b.tasks, same));
+  EXPECT_EQ(a.queue_tickets, b.queue_tickets);
+  EXPECT_EQ(a.queue_ends, b.queue_ends);
+  EXPECT_EQ(a.tiles, b.tiles);
+}
+
+TEST(Plan, OfAWindowThatHasComeTwiceIsKnown) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({32, 32, 1});
+  const Machine machine{.cache_bytes = 4 << 20, .workers = 2};
+  Planner planner(machine);
+  for (const dro::BufferId first : {1U, 5U, 9U, 11U}) {
+    const Plan plan = planner.plan(loop(20, table, first).launches);
+    expect_valid(plan);
+    expect_equal(plan, Planner(machine).plan(loop(20, table, first).launches));
+  }
+  EXPECT_EQ(planner.count().ordered, 2U);
+  EXPECT_EQ(planner.count().again, 2U);
+}
+
+TEST(Plan, OfAnotherWindowIsNotTheKnownOne) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({32, 32, 1});
+  const dro::EdgeTable equal = megakernel::testing::cross_table({32, 32, 1});
+  Planner planner({.cache_bytes = 4 << 20, .workers = 2});
+  for (int i = 0; i < 3; ++i)
+    planner.plan(loop(20, table, 1).launches);
+  ASSERT_EQ(planner.count().again, 1U);
+  Launches in_place;
+  for (uint32_t i = 0; i < 20; ++i) {
+    std::vector<Dependence> dependences;
+    if (i > 0) dependences.push_back({i - 1, &table});
+    in_place.add({32, 32, 1}, {64, 1, 1}, dependences, {{1, 1 << 20}, {1, 1 << 20}}, 100);
+  }
+  planner.plan(in_place.launches);
+  planner.plan(loop(19, table, 1).launches);
+  planner.plan(loop(20, equal, 1).launches);
+  planner.plan(loop(20, table, 1, 1'000'000).launches);
+  EXPECT_EQ(planner.count().again, 1U);
+  planner.fit(3, 4 << 20);
+  planner.plan(loop(20, table, 1).launches);
+  EXPECT_EQ(planner.count().again, 1U);
 }
 
 TEST(Plan, CutsByWhatBlocksCostWhenItIsMade) {
