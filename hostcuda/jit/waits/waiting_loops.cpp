@@ -78,8 +78,6 @@ class IdleRounds {
       const bool first = moves(choice->getTrueValue());
       return moves(choice->getFalseValue()) && first;
     }
-    // A truth can't count: round after round it comes to where it has been.
-    if (instruction->getType()->isIntegerTy(1)) return false;
     if (isa<CastInst, FreezeInst>(instruction)) return moves(instruction->getOperand(0));
     if (isa<BinaryOperator>(instruction)) {
       for (unsigned side = 0; side < 2; ++side) {
