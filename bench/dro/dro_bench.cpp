@@ -197,7 +197,7 @@ void repeat_launch_with_journal(benchmark::State& state) {
   PingPong program(64, journal->get());
   for (auto _ : state) {
     (*journal)->describe_launch(
-        {program.step.kernel, program.step.shape.grid, program.step.shape.block, 0, {}});
+        {program.step.kernel, program.step.shape.grid, program.step.shape.block, {}});
     program.launch();
   }
 }

@@ -66,10 +66,10 @@ TEST_F(Replayed, Case19AProducerThatHadEndedKeepsItsEdges) {
     ASSERT_TRUE(journal);
     Driver driver(Rule::exact, journal->get());
     const BufferId x = driver.buffer(64 * 128);
-    (*journal)->describe_launch({"produce", {64}, {1}, 0, {}});
+    (*journal)->describe_launch({"produce", {64}, {1}, {}});
     driver.launch(produce, {{x, 0}});
     (*journal)->flush();  // nothing that ends in the meantime is known to the tracker
-    (*journal)->describe_launch({"consume", {64}, {1}, 0, {}});
+    (*journal)->describe_launch({"consume", {64}, {1}, {}});
     const auto found = driver.launch(consume, {{x, 0}});
     ASSERT_THAT(masters(found), ElementsAre(1));
     EXPECT_EQ(driver.edges(found[0]), 64u);

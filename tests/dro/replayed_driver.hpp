@@ -35,8 +35,7 @@ class ReplayedDriver {
 
   BufferId buffer(uint64_t bytes) { return driver_.buffer(bytes); }
   std::vector<Dependence> launch(const Footprint& footprint, std::vector<BoundArgument> arguments) {
-    journal_->describe_launch(
-        {footprint.kernel, footprint.shape.grid, footprint.shape.block, 0, {}});
+    journal_->describe_launch({footprint.kernel, footprint.shape.grid, footprint.shape.block, {}});
     return driver_.launch(footprint, std::move(arguments));
   }
   LaunchNumber launches() const { return driver_.launches(); }

@@ -23,7 +23,7 @@ class FootprintClasses : public JournalTest {
     gather.arguments[0].reads = {
         {}, analysis::Precision::whole_buffer, {analysis::Widening::loaded_value, 7, 5}};
     const auto describe = [&](const std::string& kernel) {
-      (*journal)->describe_launch({kernel, step.shape.grid, step.shape.block, 0, {}});
+      (*journal)->describe_launch({kernel, step.shape.grid, step.shape.block, {}});
     };
     for (const Footprint* footprint : {&step, &step, static_cast<const Footprint*>(&gather)}) {
       describe(footprint->kernel);

@@ -26,7 +26,7 @@ class JournalTest : public ::testing::Test {
     driver.tracker().host_write(a, 0, 64 * 64 * 4);
     const Footprint step = stencil(64, 16);
     for (uint32_t t = 0; t < launches; ++t) {
-      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, 0, {}});
+      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, {}});
       const BufferId from = t % 2 == 0 ? a : b;
       driver.launch(step, {{from, 0}, {a + b - from, 0}});
     }

@@ -107,7 +107,7 @@ TEST_F(JournalTest, PassedThroughLaunchesAreCountedByReason) {
       (*journal)->describe_launch(
           {"w", {1}, {1}, {}, i == 0 ? "" : "the device has no block code"});
       driver.launch(write, {{x, 0}});
-      (*journal)->describe_launch({"odd\"name\xff", {2}, {32}, 1, {}});
+      (*journal)->describe_launch({"odd\"name\xff", {2}, {32}, {1}});
       driver.tracker().opaque_launch(driver.next_number(), "it has no PTX");
     }
   }

@@ -106,7 +106,7 @@ TEST_F(JournalTest, OfAProgramThatIsKilledIsReadableUpToTheLastWholeRecord) {
     const BufferId a = driver.buffer(64 * 64 * 4), b = driver.buffer(64 * 64 * 4);
     const Footprint step = stencil(64, 16);
     for (uint64_t number = 0;; ++number) {
-      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, 0, {}});
+      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, {}});
       driver.launch(step, {{number % 2 == 0 ? a : b, 0}, {number % 2 == 0 ? b : a, 0}});
       if (number == 20'000) (*journal)->flush();
       if (number == 20'000 && write(ready[1], "", 1) != 1) _exit(1);
@@ -144,7 +144,7 @@ TEST_F(JournalTest, FootprintsOfAFamilyReplayFromTheirSymbols) {
     Footprint step = footprint("step", {16}, {writes(below), reads(pivot)});
     for (int64_t p = 0; p < 15; ++p) {
       step.symbols = {{"p", p}};
-      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, 0, {}});
+      (*journal)->describe_launch({step.kernel, step.shape.grid, step.shape.block, {}});
       edges.push_back(0);
       for (const Dependence& found : driver.launch(step, {{matrix, 0}, {matrix, 0}}))
         edges.back() += driver.tracker().edge_table(found.dro->edges).edge_count;
