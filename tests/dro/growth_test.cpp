@@ -8,12 +8,13 @@
 
 #include "dro/launches/costs.hpp"
 #include "dro/replayed_driver.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::dro::testing {
 namespace {
 
 // More than a launch may be compared with; instrumented code would take minutes for them.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if SLUICE_IS_SANITIZED
 constexpr uint64_t many_readers = 50'000;
 #else
 constexpr uint64_t many_readers = 1'100'000;

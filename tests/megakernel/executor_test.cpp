@@ -16,6 +16,7 @@
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "megakernel/window_builder.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::megakernel {
 namespace {
@@ -271,7 +272,7 @@ TEST(HostExecutor, WaitingAndIdleWorkersTakeNoProcessorTime) {
 }
 
 // A sanitizer multiplies what a window costs, in which the wait is.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if SLUICE_IS_SANITIZED
 constexpr double allowed_seconds = 0.004;
 #else
 constexpr double allowed_seconds = 0.001;
