@@ -14,6 +14,7 @@ extern "C" {
 typedef struct SluiceThreadAccess {
   uint32_t thread[3];
   uint32_t reads, writes;
+  uint32_t is_async; /* by a cp.async */
   uint32_t ptx_line;
   const char* file; /* of the kernel's source; null: not known */
   uint32_t line;

@@ -13,6 +13,7 @@ namespace sluice::interpose {
 namespace {
 
 const char* verb_of(const SluiceThreadAccess& access) {
+  if (access.is_async != 0) return "copies by cp.async";
   if (access.writes == 0) return "reads";
   return access.reads != 0 ? "updates" : "writes";
 }

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/InstructionSimplify.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
@@ -86,7 +87,10 @@ void simplify(llvm::Function& function, bool keeps_loads) {
   for (llvm::BasicBlock& block : llvm::reverse(function)) {
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block))) {
       if (keeps_loads && instruction.mayReadFromMemory()) continue;
-      if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
+      // Only what carries a mark does nothing on purpose.
+      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      const bool is_mark = call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::donothing;
+      if (!is_mark && llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hostcuda/driver/memory_watch/block_memory.hpp"
+#include "hostcuda/driver/thread_watch/async_copies.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -34,6 +35,7 @@ class WatchedLaunch::Block final : public ThreadSink {
     if (launch_.races_) {
       clocks_.begin_block();
       touched_.begin_block();
+      copies_.begin_block();
     }
     if (memory_) memory_->begin(block, scratch_, launch_.code_.scratch_bytes);
     set_thread_sink(this);
@@ -46,7 +48,11 @@ class WatchedLaunch::Block final : public ThreadSink {
       shared_ = {meeting.place, meeting.count};
       if (memory_) memory_->has_shared(meeting.place, meeting.count);
     }
-    if (launch_.races_) clocks_.meets(meeting);
+    if (!launch_.races_) return;
+    if (meeting.kind == ThreadMeeting::Kind::async_commit) return copies_.commit(meeting.thread);
+    if (meeting.kind == ThreadMeeting::Kind::async_wait)
+      return copies_.waited(meeting.thread, meeting.number);
+    clocks_.meets(meeting);
   }
 
   void accesses(const ThreadAccess& access) override {
@@ -55,6 +61,7 @@ class WatchedLaunch::Block final : public ThreadSink {
     const bool is_shared = shared_.holds(access.address);
     // What a thread has for itself.
     if (!is_shared && access.address - scratch_ < launch_.code_.scratch_bytes) return;
+    if (is_shared) copies_.accesses(access);
     touched_.touch(access, is_shared);
   }
 
@@ -67,6 +74,7 @@ class WatchedLaunch::Block final : public ThreadSink {
   TouchedBytes touched_{clocks_, [this](const Conflict& conflict) {
                           launch_.races_->add(conflict, block_, shared_);
                         }};
+  AsyncCopies copies_{touched_};
   std::optional<BlockMemory> memory_;
 };
 

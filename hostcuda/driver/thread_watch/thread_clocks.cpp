@@ -173,6 +173,9 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
       join(words_[meeting.place], knowledge(meeting.thread));
       ++who.time;
       return;
+    case Kind::async_commit:
+    case Kind::async_wait:
+      return;
     case Kind::word_wait:
       if (const auto word = words_.find(meeting.place); word != words_.end())
         learn(meeting.thread, word->second);

@@ -15,7 +15,8 @@ bool is_one_warp(const Conflict& conflict) {
 
 // Lanes in step come to one instruction at once: two writes of one are in no order even then.
 bool would_be_in_order(const Conflict& conflict) {
-  return is_one_warp(conflict) && conflict.earlier.line != conflict.later.line;
+  const bool is_copy = (conflict.earlier.kind & access_kind::is_async) != 0;
+  return !is_copy && is_one_warp(conflict) && conflict.earlier.line != conflict.later.line;
 }
 
 }  // namespace
@@ -70,6 +71,7 @@ void ThreadRaces::tell(const Race& race, const ptx::SourceLines& lines) {
     place_in_box(access.thread, sides[side]->thread, block_size);
     access.reads = sides[side]->kind & access_kind::reads;
     access.writes = sides[side]->kind & access_kind::writes;
+    access.is_async = (sides[side]->kind & access_kind::is_async) != 0 ? 1 : 0;
     access.ptx_line = sides[side]->line;
     places[side] = lines.at(sides[side]->line);
     if (!places[side]) continue;

@@ -34,6 +34,8 @@ class TouchedBytes {
   // touch() notes an access that is about to happen, and tells of its conflicts. Shared memory
   // holds nothing before the block has written it.
   void touch(const ThreadAccess& access, bool is_shared);
+  // tell() tells of a conflict that somebody else has found.
+  void tell(const Conflict& conflict) const { tell_(conflict); }
   // begin_block() comes after the clocks'.
   void begin_block();
 

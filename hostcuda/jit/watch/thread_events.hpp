@@ -23,6 +23,8 @@ inline constexpr uint32_t alignment_shift = 9, alignment_bits = 7;
 inline constexpr uint32_t is_moved = 1 << 12;
 // ThreadAccess::value is where the stored value was read from.
 inline constexpr uint32_t has_source = 1 << 13;
+// A store of cp.async: it happens at any time until the thread has waited for it.
+inline constexpr uint32_t is_async = 1 << 14;
 constexpr uint32_t alignment_of(uint32_t kind) {
   return 1U << (kind >> alignment_shift & alignment_bits);
 }
@@ -48,6 +50,8 @@ struct ThreadMeeting {
     fence,
     word_arrive,  // at a barrier in memory, at `place`
     word_wait,    // it sees whether that one's phase is over
+    async_commit,
+    async_wait,  // for all groups that the thread has committed but `number`
   };
   Kind kind = Kind::begin;
   uint32_t thread = 0;

@@ -17,6 +17,7 @@
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/waits/waiting_loops.hpp"
 #include "hostcuda/jit/watch/thread_events.hpp"
+#include "ptx/async_copy.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/mbarrier_call.hpp"
 
@@ -194,6 +195,7 @@ class Watch {
       if (is_private(*place.pointer)) continue;
       uint32_t kind = place.kind | strength_of(instruction) | alignment_of(instruction);
       if (instruction.hasMetadata(shared_metadata)) kind |= access_kind::is_shared;
+      if (instruction.hasMetadata(ptx::async_copy::store)) kind |= access_kind::is_async;
       if (polling_.contains(&instruction)) kind |= access_kind::polls;
       const bool may_move =
           isa<LoadInst>(instruction) ||
@@ -270,7 +272,12 @@ class Watch {
     const auto is = [&](const char* name) {
       return callee->getName() == find_device_function(name)->symbol;
     };
-    if (is(ptx::mbarrier_call::arrive)) {
+    if (call->hasMetadata(ptx::async_copy::commit)) {
+      tell(*call, Event::async_commit, nullptr, nullptr, nullptr);
+    } else if (const MDNode* groups = call->getMetadata(ptx::async_copy::wait)) {
+      Value* number = cast<ConstantAsMetadata>(groups->getOperand(0))->getValue();
+      tell(*call, Event::async_wait, number, nullptr, nullptr);
+    } else if (is(ptx::mbarrier_call::arrive)) {
       tell(*call, Event::word_arrive, nullptr, nullptr, call->getArgOperand(0));
     } else if (is(ptx::mbarrier_call::test) || is(ptx::mbarrier_call::test_parity)) {
       // Behind it: only then does it know.

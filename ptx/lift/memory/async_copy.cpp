@@ -1,5 +1,8 @@
 // cp.async: copies from global to shared memory that PTX lets happen at any time until they are
-// waited for. Here they happen at once, so that what waits for them has nothing to do.
+// waited for. Here they happen at once, so that what waits for them has nothing to do; it is marked
+// for those who look for races.
+#include "ptx/async_copy.hpp"
+
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
@@ -8,6 +11,16 @@
 namespace sluice::ptx::lift_detail {
 
 namespace {
+
+// mark() says in metadata that a store is one of such a copy, or where a thread commits its copies
+// (more than any number) or waits for all but some of the groups that it has committed.
+template <class T>
+T* mark(T* instruction, const char* what, uint32_t number = 0) {
+  llvm::LLVMContext& context = instruction->getContext();
+  auto* value = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), number);
+  instruction->setMetadata(what, llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(value)));
+  return instruction;
+}
 
 struct Copy {
   MemoryPlace to;
@@ -28,16 +41,18 @@ void copy_whole(InstructionLifter& lifter, const Copy& copy) {
         ir.CreateAlignedLoad(ir.getInt32Ty(), pointer_at(lifter, copy.from, at), alignment(at))));
   }
   for (unsigned at = 0; at < copy.bytes; at += 4) {
-    tag(lifter,
-        ir.CreateAlignedStore(words[at / 4], pointer_at(lifter, copy.to, at), alignment(at)));
+    mark(tag(lifter,
+             ir.CreateAlignedStore(words[at / 4], pointer_at(lifter, copy.to, at), alignment(at))),
+         async_copy::store);
   }
 }
 
 void fill_with_zeros(InstructionLifter& lifter, const Copy& copy) {
   llvm::IRBuilder<>& ir = lifter.ir();
   for (unsigned at = 0; at < copy.bytes; at += 4) {
-    tag(lifter, ir.CreateAlignedStore(ir.getInt32(0), pointer_at(lifter, copy.to, at),
-                                      llvm::commonAlignment(llvm::Align(copy.bytes), at)));
+    mark(tag(lifter, ir.CreateAlignedStore(ir.getInt32(0), pointer_at(lifter, copy.to, at),
+                                           llvm::commonAlignment(llvm::Align(copy.bytes), at))),
+         async_copy::store);
   }
 }
 
@@ -52,7 +67,8 @@ void copy_some(InstructionLifter& lifter, const Copy& copy, llvm::Value* source_
     llvm::Value* byte = tag(
         lifter,
         ir.CreateAlignedLoad(ir.getInt8Ty(), pointer_at(lifter, copy.from, at), llvm::Align(1)));
-    tag(lifter, ir.CreateAlignedStore(byte, pointer_at(lifter, copy.to, at), llvm::Align(1)));
+    mark(tag(lifter, ir.CreateAlignedStore(byte, pointer_at(lifter, copy.to, at), llvm::Align(1))),
+         async_copy::store);
     tag(lifter, ir.CreateBr(next));
     lifter.function().start(next);
   }
@@ -116,12 +132,23 @@ void lift_copy_async(InstructionLifter& lifter) {
   Modifiers& modifiers = lifter.modifiers;
   if (!modifiers.take("async")) lifter.refuse_unsupported("only cp.async is");
   if (modifiers.take("bulk")) lifter.refuse_unsupported("bulk copies need sm_90");
-  if (modifiers.take_any({"commit_group", "wait_all"})) return;
+  const auto note = [&](const char* what, uint32_t number) {
+    mark(tagged_intrinsic(lifter, llvm::Intrinsic::donothing, {}), what, number);
+  };
+  if (modifiers.take("commit_group")) return note(async_copy::commit, 0);
+  if (modifiers.take("wait_all")) {
+    note(async_copy::commit, 0);
+    return note(async_copy::wait, 0);
+  }
   if (modifiers.take("wait_group")) {
     if (lifter.operand_count() != 1) lifter.refuse_invalid("its number is missing");
-    return;
+    const auto* groups = std::get_if<IntegerLiteral>(&lifter.operand(0).value);
+    return note(async_copy::wait, groups != nullptr ? static_cast<uint32_t>(groups->bits) : 0);
   }
   if (modifiers.take("mbarrier")) {
+    // Who waits at the barrier waits for the copies: here they are done where they arrive.
+    note(async_copy::commit, 0);
+    note(async_copy::wait, 0);
     return lift_copy_arrival(lifter);
   }
   lift_copy(lifter);

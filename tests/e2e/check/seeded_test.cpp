@@ -41,7 +41,9 @@ std::string line_of(const Seeded& seeded) {
 // options_of() looks for the program's own kind beside all others.
 std::vector<std::string> options_of(const Seeded& seeded) {
   if (seeded.program == std::string("host")) return {"--only", "races,memory,init,host"};
-  if (seeded.program == std::string("threads")) return {"--only", "races,memory,threads"};
+  const bool is_threads =
+      seeded.program == std::string("threads") || seeded.program == std::string("async_copies");
+  if (is_threads) return {"--only", "races,memory,threads"};
   if (seeded.program == std::string("accesses"))
     return {"--only", seeded.name == std::string("leak") ? "accesses,leaks" : "accesses"};
   if (seeded.program == std::string("errors")) return {"--only", "errors"};
@@ -192,7 +194,17 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"threads", "half-a-mask", "half-a-mask", {"bytes 0 to 127", "rely on being in"}},
         Seeded{"threads", "missing-fence", "missing-fence", {"bytes 0 to"}},
         Seeded{"threads", "bytes", "bytes", {"nothing orders these two"}},
-        Seeded{"threads", "same-flag", nullptr, {}}, Seeded{"threads", "turns", nullptr, {}}));
+        Seeded{"threads", "same-flag", nullptr, {}}, Seeded{"threads", "turns", nullptr, {}},
+        Seeded{"async_copies",
+               "no-wait",
+               "no-wait",
+               {"bytes 0 to 383 of the block's shared", "copies by cp.async at",
+                "reads at async_copies.cu"}},
+        Seeded{"async_copies",
+               "one-group-too-many",
+               "one-group-too-many",
+               {"copies by cp.async at", "reads at async_copies.cu"}},
+        Seeded{"async_copies", "no-barrier", "no-barrier", {"nothing orders these two"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Accesses, SeededFaults,
