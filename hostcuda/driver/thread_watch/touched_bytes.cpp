@@ -71,8 +71,23 @@ void TouchedBytes::split(Cell& cell, uint64_t address) {
   cell.is_split = true;
 }
 
+// says_nothing_new() is true of most reads: of a word that nobody else has written and of whose
+// reads enough are known.
+bool TouchedBytes::says_nothing_new(const ThreadAccess& access) {
+  constexpr uint32_t others = access_kind::writes | access_kind::is_strong;
+  const bool is_word = access.bytes == word_bytes && access.address % word_bytes == 0;
+  if ((access.kind & others) != 0 || !is_word) return false;
+  const Cell& cell = word(access.address / word_bytes);
+  const bool is_unwritten = cell.write.thread == nobody || cell.write.thread == access.thread;
+  if (!is_unwritten || cell.is_split) return false;
+  if (cell.has_two_warps) return true;
+  return cell.other_read.thread != nobody && !clocks_.orders_threads() &&
+         cell.read.thread / ThreadClocks::lanes == access.thread / ThreadClocks::lanes;
+}
+
 void TouchedBytes::touch(const ThreadAccess& access, bool is_shared) {
   const Moment moment = clocks_.now(access);
+  if (says_nothing_new(access)) return;
   if (reads_phase_ != clocks_.phase()) {
     reads_phase_ = clocks_.phase();
     if (!more_reads_.empty()) more_reads_.clear();

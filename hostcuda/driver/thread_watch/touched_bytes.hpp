@@ -71,6 +71,7 @@ class TouchedBytes {
   void split(Cell& cell, uint64_t address);
   void meet(Cell& cell, const ThreadAccess& access, const Moment& moment, bool is_silent,
             uint64_t begin, uint64_t end);
+  bool says_nothing_new(const ThreadAccess& access);
   void look_at(const Cell& cell, const Touch& earlier, const Conflict& bytes);
   void add_read(Cell& cell, const Touch& touch);
   void add_to_list(Cell& cell, const Touch& touch);
