@@ -25,11 +25,9 @@ typedef struct SluiceCallSite {
   uint64_t depth; /* 0: not known */
 } SluiceCallSite;
 
-/* SluiceMemoryFault is one fault. */
-typedef struct SluiceMemoryFault {
-  uint32_t what;
-  /* Of an access; null of a free and a leak. */
-  const char* kernel;
+/* SluiceMemoryAccess is the first access of a thread that was wrong. */
+typedef struct SluiceMemoryAccess {
+  const char* kernel; /* null: the fault is a free or a leak */
   uint32_t grid[3], block_size[3];
   uint32_t block[3]; /* the lowest in which it was seen */
   uint32_t thread[3];
@@ -37,7 +35,13 @@ typedef struct SluiceMemoryFault {
   uint32_t ptx_line;
   const char* file; /* of the kernel's source; null: not known */
   uint32_t line;
-  uint32_t alignment; /* that the access needs */
+  uint32_t alignment; /* that it needs */
+} SluiceMemoryAccess;
+
+/* SluiceMemoryFault is one fault. */
+typedef struct SluiceMemoryFault {
+  uint32_t what;
+  SluiceMemoryAccess access;
   /* The bytes that all threads together touched wrongly, from where `memory` begins; an address
    * where that is null: no memory is near. */
   const char* memory; /* "device memory", "the block's shared memory" */

@@ -43,8 +43,8 @@ std::string bytes_of(const SluiceMemoryFault& told) {
 }
 
 std::string access_message(const runtime::Fault& fault, const SluiceMemoryFault& told) {
-  const bool only_reads = told.writes == 0 || told.what == SLUICE_MEMORY_NEVER_WRITTEN;
-  const char* verb = only_reads ? "reads" : told.reads != 0 ? "updates" : "writes";
+  const bool only_reads = told.access.writes == 0 || told.what == SLUICE_MEMORY_NEVER_WRITTEN;
+  const char* verb = only_reads ? "reads" : told.access.reads != 0 ? "updates" : "writes";
   const std::string did = fmt::format("{} {} {}", fault.kernel, verb, bytes_of(told));
   switch (told.what) {
     case SLUICE_MEMORY_FREED:
@@ -52,7 +52,7 @@ std::string access_message(const runtime::Fault& fault, const SluiceMemoryFault&
                          told.memory_bytes);
     case SLUICE_MEMORY_MISALIGNED:
       return fmt::format("misaligned: {}, which must begin at a multiple of {}:", did,
-                         told.alignment);
+                         told.access.alignment);
     case SLUICE_MEMORY_NEVER_WRITTEN:
       return fmt::format("never written: {} ({} bytes):", did, told.memory_bytes);
     default:
@@ -73,19 +73,21 @@ std::string free_message(const SluiceMemoryFault& told) {
 
 runtime::Fault memory_fault(const SluiceMemoryFault& told) {
   const auto site = [&](const SluiceCallSite& of) {
-    return site_of(of.callers, of.depth, told.kernel != nullptr ? told.kernel : "");
+    return site_of(of.callers, of.depth, told.access.kernel != nullptr ? told.access.kernel : "");
   };
   runtime::Fault fault;
   fault.kind = told.what == SLUICE_MEMORY_NEVER_WRITTEN ? "init" : "memory";
   fault.rule = rule_of(told.what);
   fault.site = site(told.site);
-  if (told.kernel != nullptr) {
-    fault.kernel = short_name(told.kernel);
+  if (told.access.kernel != nullptr) {
+    fault.kernel = short_name(told.access.kernel);
     fault.message = access_message(fault, told);
-    fault.details.push_back(launch_text(fault, told.grid, told.block_size));
-    fault.details.push_back(fmt::format(
-        "block {}, thread {} is the first to, at {}", index_text(told.block, told.grid),
-        index_text(told.thread, told.block_size), code_place(told.file, told.line, told.ptx_line)));
+    fault.details.push_back(launch_text(fault, told.access.grid, told.access.block_size));
+    fault.details.push_back(
+        fmt::format("block {}, thread {} is the first to, at {}",
+                    index_text(told.access.block, told.access.grid),
+                    index_text(told.access.thread, told.access.block_size),
+                    code_place(told.access.file, told.access.line, told.access.ptx_line)));
   } else {
     fault.message = free_message(told);
     if (told.what != SLUICE_MEMORY_LEAK)
@@ -95,9 +97,9 @@ runtime::Fault memory_fault(const SluiceMemoryFault& told) {
     fault.details.push_back(fmt::format("the memory was allocated in {}", site(told.allocated)));
   if (told.freed.depth != 0)
     fault.details.push_back(fmt::format("and freed in {}", site(told.freed)));
-  if (told.file != nullptr) {
-    fault.file = told.file;
-    fault.line = told.line;
+  if (told.access.file != nullptr) {
+    fault.file = told.access.file;
+    fault.line = told.access.line;
   }
   return fault;
 }

@@ -26,3 +26,14 @@ inline constexpr unsigned expected_shift = count_bits;
 inline constexpr unsigned phase_shift = 2 * count_bits;
 
 }  // namespace sluice::ptx::mbarrier_call
+
+// Metadata of lifted code that tells of cp.async: of the copy's stores to shared memory; of calls
+// of llvm.donothing where a thread commits its copies to a group and where it waits for all groups
+// but the number that the metadata holds.
+namespace sluice::ptx::async_copy {
+
+inline constexpr const char* store = "sluice.async.store";
+inline constexpr const char* commit = "sluice.async.commit";
+inline constexpr const char* wait = "sluice.async.wait";
+
+}  // namespace sluice::ptx::async_copy

@@ -62,19 +62,19 @@ void MemoryFaults::tell(const MemoryFault& fault, const ptx::SourceLines& lines)
   const uint32_t block_size[3] = {kernel_.block.x, kernel_.block.y, kernel_.block.z};
   SluiceMemoryFault told = {};
   told.what = fault.what;
-  told.kernel = kernel_.kernel.name().c_str();
-  std::ranges::copy(grid_, told.grid);
-  std::ranges::copy(block_size, told.block_size);
-  place_in_box(told.block, fault.block, grid_);
-  place_in_box(told.thread, fault.access.thread, block_size);
-  told.reads = fault.access.kind & access_kind::reads;
-  told.writes = fault.access.kind & access_kind::writes;
-  told.alignment = access_kind::alignment_of(fault.access.kind);
-  told.ptx_line = fault.access.line;
+  told.access.kernel = kernel_.kernel.name().c_str();
+  std::ranges::copy(grid_, told.access.grid);
+  std::ranges::copy(block_size, told.access.block_size);
+  place_in_box(told.access.block, fault.block, grid_);
+  place_in_box(told.access.thread, fault.access.thread, block_size);
+  told.access.reads = fault.access.kind & access_kind::reads;
+  told.access.writes = fault.access.kind & access_kind::writes;
+  told.access.alignment = access_kind::alignment_of(fault.access.kind);
+  told.access.ptx_line = fault.access.line;
   const std::optional<ptx::SourcePlace> place = lines.at(fault.access.line);
   if (place) {
-    told.file = place->user_file().c_str();
-    told.line = place->user_line();
+    told.access.file = place->user_file().c_str();
+    told.access.line = place->user_line();
   }
   told.first_byte = static_cast<int64_t>(fault.first);
   told.last_byte = static_cast<int64_t>(fault.last);

@@ -33,11 +33,12 @@ bool MemoryWatch::watch(AllocationTable& table, SluiceMemoryTold told, void* dat
 void MemoryWatch::tell(const SluiceMemoryFault& fault) {
   const auto text = [](const char* string) { return std::string(string ? string : ""); };
   const std::lock_guard lock(mutex_);
-  const uint32_t line = fault.file != nullptr ? fault.line : fault.ptx_line;
+  const uint32_t line = fault.access.file != nullptr ? fault.access.line : fault.access.ptx_line;
   const std::vector<void*> allocated(fault.allocated.callers,
                                      fault.allocated.callers + fault.allocated.depth);
-  const auto key = std::tuple(fault.what, text(fault.kernel), text(fault.file), line, allocated);
-  if (fault.kernel == nullptr || told_of_.insert(key).second) told_(data_, &fault);
+  const auto key =
+      std::tuple(fault.what, text(fault.access.kernel), text(fault.access.file), line, allocated);
+  if (fault.access.kernel == nullptr || told_of_.insert(key).second) told_(data_, &fault);
 }
 
 void MemoryWatch::frees(uintptr_t address, bool is_valid) {

@@ -17,7 +17,6 @@
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/waits/waiting_loops.hpp"
 #include "hostcuda/jit/watch/thread_events.hpp"
-#include "ptx/async_copy.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/mbarrier_call.hpp"
 

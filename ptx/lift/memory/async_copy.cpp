@@ -1,12 +1,11 @@
 // cp.async: copies from global to shared memory that PTX lets happen at any time until they are
 // waited for. Here they happen at once, so that what waits for them has nothing to do; it is marked
 // for those who look for races.
-#include "ptx/async_copy.hpp"
-
 #include <llvm/IR/Constants.h>
 
 #include "ptx/lift/families.hpp"
 #include "ptx/lift/tagged.hpp"
+#include "ptx/mbarrier_call.hpp"
 
 namespace sluice::ptx::lift_detail {
 
