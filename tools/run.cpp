@@ -72,7 +72,10 @@ void set_tools() {
   const std::string folder = cpu_folder() + "/tools";
   setenv("TRITON_PTXAS_PATH", (folder + "/ptxas").c_str(), 1);
   if (const Result<std::string> nvcc = find_program("nvcc")) {
-    prepend("PATH", folder_of_own_nvcc(*nvcc, folder + "/nvcc"));
+    const std::string before = folder_of_own_nvcc(*nvcc, folder + "/nvcc");
+    prepend("PATH", before);
+    // CuPy finds the toolkit's by itself where this does not name one.
+    setenv("NVCC", (before + "/nvcc").c_str(), 0);
   }
 }
 

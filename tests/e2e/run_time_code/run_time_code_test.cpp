@@ -124,7 +124,7 @@ TEST(RunTimeCodeTools, TheToolkitLiesAboveNvcc) {
   }
   const std::string command =
       "root=$(dirname $(dirname $(realpath $(command -v nvcc)))); cat $root/include/cuda.h; "
-      "$root/bin/nvcc -cubin -o k k.cu; ptxas k";
+      "$root/bin/nvcc -cubin -o k k.cu; ptxas k; $NVCC -cubin -o n n.cu";
   const std::map<std::string, std::string> environment = {
       {"PATH", (toolkit / "bin").string() + ":/usr/bin:/bin"}, {"XDG_CACHE_HOME", scratch.path()}};
   const std::string sluice = build_path("bin/sluice");
@@ -133,7 +133,8 @@ TEST(RunTimeCodeTools, TheToolkitLiesAboveNvcc) {
        {std::vector<std::string>{}, {}, {sluice, "run", "--off", "--device", "cpu"}}) {
     std::vector<std::string> words = before;
     words.insert(words.end(), {sluice, "run", "--off", "--device", "cpu", "sh", "-c", command});
-    EXPECT_EQ(run(words, environment).output, "the header\nnvcc -ptx -o k k.cu\nptxas k\n");
+    EXPECT_EQ(run(words, environment).output,
+              "the header\nnvcc -ptx -o k k.cu\nptxas k\nnvcc -ptx -o n n.cu\n");
   }
   // Where nothing can be kept.
   std::map<std::string, std::string> nowhere = environment;
