@@ -23,6 +23,7 @@ TEST(Info, ItsStatusSaysWhetherTheProgramWouldRun) {
   EXPECT_EQ(info(build_path("samples/stencil")).status, 0);
   EXPECT_EQ(info("/bin/true").status, 0);
   EXPECT_EQ(info(program("static_runtime")).status, 0);
+  EXPECT_EQ(info(program("info/cuda_12")).status, 0);
   for (const char* name :
        {"static/stripped", "static/lacking", "no_ptx", "info/cuda_11", "info/with_cublas"})
     EXPECT_EQ(info(program(name)).status, 1) << name;
