@@ -63,17 +63,16 @@ Policy::Clock clock_of_work(const Config& config) {
 
 Runtime::State::State(const Config& config, Device& real_device, ModelMaker maker,
                       std::unique_ptr<dro::JournalWriter> journal)
-    : work(config.waits_for_analysis, clock_of_work(config)),
+    : work(config.waits_for_analysis, clock_of_work(config), real_device, policy),
       device(real_device),
       backend(backend_of(config, device)),
       policy(policy_of(config, device), clock_of(config)),
-      lead(device, policy),
       follower(work.finding, config.rule, std::move(journal)),
       buffers(device, follower.tracker(), observers),
       code(std::move(maker), work.analysing, work.clock, device, backend,
            config.check_blocks.has_value()),
-      reader(code, buffers, follower.tracker(), {work.analysing, policy, device, gate, lead}, policy,
-             observers, config.exclusion),
+      reader(code, buffers, follower.tracker(), {work.analysing, policy, device, gate, work.lead},
+             policy, observers, config.exclusion),
       runner(device, backend, gate,
              {.workers = config.workers,
               .stress = config.stress,
@@ -213,7 +212,7 @@ void Runtime::flush(const Observed& observed) {
   if (!state_->has_to_flush.load(std::memory_order_acquire)) return;
   state_->gate.enter([&](Gate::Lock&) {
     state_->policy.habit().flushed();
-    state_->lead.waits();
+    state_->work.lead.waits();
     state_->work.analysing.is_long();
     state_->work.finding.is_long();
     state_->streams.close_for(observed);

@@ -48,10 +48,11 @@ struct Runtime::State {
 
   // Work is what is done beside the program's threads.
   struct Work {
-    Work(bool waits, Policy::Clock measured_by)
-        : analysing(waits), finding(waits), clock(measured_by) {}
+    Work(bool waits, Policy::Clock measured_by, Device& device, Policy& policy)
+        : analysing(waits), finding(waits), lead(device, policy), clock(measured_by) {}
     Background analysing;
     Background finding;  // dependences
+    Lead lead;           // which waiting for it spends
     const Policy::Clock clock;
     // The launch whose dependences were looked for the last time, and what of its kernel is
     // charged.
@@ -67,7 +68,6 @@ struct Runtime::State {
   megakernel::WindowBackend* const backend;  // null: the host's workers run windows
   Observers observers;
   Policy policy;
-  Lead lead;
   LaunchFollower follower;
   Buffers buffers;
   CodeRegistry code;
@@ -94,7 +94,7 @@ struct Runtime::State {
 
  private:
   bool holds(uint64_t address, uint64_t bytes) const;  // one buffer all of these bytes
-  Waiting waiting() { return {work.finding, policy, device, gate, lead}; }  // for dependences
+  Waiting waiting() { return {work.finding, policy, device, gate, work.lead}; }  // for dependences
   std::optional<int> give(const Known& launch, Policy::Way way);
   // find() is what a launch depends on; nothing where it may not be found, or not now, and has been
   // passed.

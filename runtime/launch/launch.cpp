@@ -27,7 +27,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   if (const int error = streams.take_error()) return error;
   if (gate.is_shut()) return std::nullopt;
   has_to_flush.store(true, std::memory_order_release);
-  lead.launches();
+  work.lead.launches();
   // To the policy a window begins when its first launch is called.
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
   const dro::StreamName stream = streams.name_of(call.stream);
