@@ -1,7 +1,7 @@
 // What the launcher and the other subcommands' program have in common.
 #pragma once
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 }
 
