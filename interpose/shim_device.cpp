@@ -1,13 +1,13 @@
 #include "interpose/shim_device.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
 
 #include "base/log.hpp"
+#include "interpose/device_report.hpp"
 #include "interpose/window_costs.hpp"
 #include "runtime/launch/transfer.hpp"
 
@@ -138,16 +138,9 @@ void note_handle(CUmodule handle) {
 ShimDevice::ShimDevice(const DriverCalls& calls, const Settings& settings,
                        const std::function<void*(const char*)>& real)
     : calls_(calls) {
-  constexpr unsigned char bytes[] = SLUICE_HOST_DEVICE_TABLE_UUID;
-  CUuuid uuid = {};
-  static_assert(sizeof(bytes) == sizeof(uuid));
-  std::memcpy(&uuid, bytes, sizeof(uuid));
-  const void* table = nullptr;
-  if (calls_.cuGetExportTable != nullptr &&
-      calls_.cuGetExportTable(&table, &uuid) == CUDA_SUCCESS && table != nullptr) {
-    const auto* found = static_cast<const SluiceHostDeviceTable*>(table);
-    if (found->size >= sizeof(SluiceHostDeviceTable)) table_ = found;
-  }
+  constexpr unsigned char id[] = SLUICE_HOST_DEVICE_TABLE_UUID;
+  const auto* table = static_cast<const SluiceHostDeviceTable*>(device_table(calls_, id));
+  if (table != nullptr && table->size >= sizeof(SluiceHostDeviceTable)) table_ = table;
   if (settings.megakernel == MegakernelUse::off) return;
   if (const char* missing = driver_.look_up(real)) {
     log::warning("the driver lacks {}, which the megakernel needs: launches pass through", missing);
