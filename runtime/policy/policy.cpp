@@ -26,10 +26,10 @@ constexpr int bits_of_a_magnitude = 3;
 // Nanoseconds between two comparisons at most.
 constexpr int64_t rarest_again = 10'000'000'000;
 
-// median() is the pace that half of the work keeps, so that a short sample counts as what it is. Of
-// samples that have run side by side and ended at once the last seem to have taken nothing: only
-// all of them together have a pace.
-double median(const Policy::Pace& pace) {
+// pace_of() is the median, the pace that half of the work keeps, so that a short sample counts as
+// what it is. Of samples that have run side by side and ended at once the last seem to have taken
+// nothing: only all of them together have a pace.
+double pace_of(const Policy::Pace& pace) {
   std::vector<Policy::Pace::Value> values = pace.values;
   std::ranges::sort(values, {}, &Policy::Pace::Value::pace);
   uint64_t all = 0;
@@ -201,7 +201,7 @@ std::optional<Policy::Sample> Policy::count_plain(Mark& kernel, uint64_t blocks,
   count(plain_sample_, kernel, blocks, cost, called);
   // Leaving launches aside saves what following costs, where the device waits for the program.
   if (called != 0) plain_sample_.began += now() - called;
-  const double pace = phase_->tasks.values.empty() ? 0 : median(phase_->tasks);
+  const double pace = phase_->tasks.values.empty() ? 0 : pace_of(phase_->tasks);
   // Whole nanoseconds: a pace is a quotient, and times the same work not quite what it was.
   if (std::llround(static_cast<double>(plain_sample_.work) * pace) < config_->sample)
     return std::nullopt;
@@ -226,7 +226,7 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
     add(phase.tasks, sample, taken, config_->sample);
     const bool is_known =
         now - phase.decided >= phase.again / 4 && phase.tasks.values.size() >= config_->samples;
-    if (is_known && median(phase.tasks) > config_->slower * phase.task_pace) {
+    if (is_known && pace_of(phase.tasks) > config_->slower * phase.task_pace) {
       begin_round(phase);
     }
     return std::nullopt;
@@ -256,8 +256,8 @@ void Policy::add(Pace& pace, const Sample& sample, int64_t nanoseconds, int64_t 
 }
 
 std::optional<Policy::Verdict> Policy::compare(Phase& phase) {
-  phase.task_pace = median(phase.tasks);
-  phase.plain_pace = std::max(median(phase.plain), 1e-9);
+  phase.task_pace = pace_of(phase.tasks);
+  phase.plain_pace = std::max(pace_of(phase.plain), 1e-9);
   const double speed = phase.task_pace / phase.plain_pace;
   plain_speed_ = speed;
   const bool before = std::exchange(phase.is_aside, speed > config_->worth);

@@ -203,15 +203,15 @@ void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sampl
   if (line.outstanding == 0) close(line);
 }
 
-void StreamWindows::when_done(const StreamKey& stream, const Policy::Sample& sample) {
+void StreamWindows::when_done(const StreamKey& stream, Policy::Sample sample) {
   WindowLine& line = *held_.find(stream).line;
+  sample.line = &line;
   ++line.outstanding;  // as a window of no launches
   ++outstanding_;
   int result = out_of_memory;
   try {
-    result = runner_.when_done(stream, [this, sample = sample, &line]() mutable {
+    result = runner_.when_done(stream, [this, sample, &line] {
       forget(line, {});
-      sample.line = &line;
       this->ended(line, Policy::Way::plain, sample);
     });
   } catch (const std::bad_alloc&) {

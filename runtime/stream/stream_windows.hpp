@@ -72,7 +72,7 @@ class StreamWindows {
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far, and holds back what comes before that. Where the device takes no such work it never
   // does.
-  void when_done(const StreamKey& stream, const Policy::Sample& sample);
+  void when_done(const StreamKey& stream, Policy::Sample sample);
 
   // record() takes an event that the program records in the stream, where launches are held back
   // there. False: the driver has to record it; whatever must come before it has been given to the
