@@ -122,10 +122,12 @@ std::vector<float> small(size_t count, uint32_t seed, float scale) {
 
 int main(int argc, char** argv) {
   Layer layer{8, 256, 1, {}, {}, {}, {}};
+  sample::Repeats repeats;
   sample::parse_options("attention", argc, argv,
-                        {{"groups", {&layer.groups}, 1, 16},
-                         {"context", {&layer.context}, 1, max_context},
-                         {"steps", {&layer.steps}, 1, 10000}});
+                        sample::with_repeats({{"groups", {&layer.groups}, 1, 16},
+                                              {"context", {&layer.context}, 1, max_context},
+                                              {"steps", {&layer.steps}, 1, 10000}},
+                                             repeats));
   const size_t columns = layer.columns();
   const size_t cached = size_t(layer.groups) * layer.context * head_size;
   layer.token = small(columns, 1, 2.0f);
@@ -133,24 +135,29 @@ int main(int argc, char** argv) {
   layer.keys = small(cached, 3, 1.0f);
   layer.values = small(cached, 4, 1.0f);
 
-  float* token = sample::upload(layer.token);
+  float* const token = sample::upload(layer.token);
   float* weights = sample::upload(layer.weights);
   float* keys = sample::upload(layer.keys);
   float* values = sample::upload(layer.values);
   float* queries = sample::allocate(columns);
   float* mixed = sample::allocate(columns);
-  float* next = sample::allocate(columns);
+  float* const next = sample::allocate(columns);
 
-  sample::Stopwatch watch;
-  for (int step = 0; step < layer.steps; ++step) {
-    linear<<<layer.heads(), head_size>>>(token, weights, queries, layer.columns());
-    attention<<<layer.groups, head_size>>>(queries, keys, values, mixed, layer.context);
-    normalise<<<layer.heads(), head_size>>>(mixed, next);
-    std::swap(token, next);
-  }
-  const double seconds = watch.seconds();
+  const auto decode = [&](cudaStream_t stream) {
+    float* in = token;
+    float* out = next;
+    for (int step = 0; step < layer.steps; ++step) {
+      linear<<<layer.heads(), head_size, 0, stream>>>(in, weights, queries, layer.columns());
+      attention<<<layer.groups, head_size, 0, stream>>>(queries, keys, values, mixed,
+                                                        layer.context);
+      normalise<<<layer.heads(), head_size, 0, stream>>>(mixed, out);
+      std::swap(in, out);
+    }
+  };
+  const auto reset = [&] { sample::upload(layer.token, token); };
+  const double seconds = sample::timed(repeats, reset, decode);
 
-  const std::vector<float> result = sample::download(token, columns);
+  const std::vector<float> result = sample::download(layer.steps % 2 == 0 ? token : next, columns);
   for (float* buffer : {token, weights, keys, values, queries, mixed, next})
     CHECK(cudaFree(buffer));
   // The device's expf() is not the host's.

@@ -133,9 +133,12 @@ inline float* allocate(size_t count) {
   return values;
 }
 
+inline void upload(const std::vector<float>& values, float* copy) {
+  CHECK(cudaMemcpy(copy, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
+}
 inline float* upload(const std::vector<float>& values) {
   float* copy = allocate(values.size());
-  CHECK(cudaMemcpy(copy, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
+  upload(values, copy);
   return copy;
 }
 
@@ -168,6 +171,54 @@ class Stopwatch {
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
 };
+
+// Repeats is how often a program's loop is run and timed, each time from the same data, and whether
+// its launches are captured once and given as one graph.
+struct Repeats {
+  int rounds = 1;
+  int graph = 0;
+};
+
+// with_repeats() adds the options that set them.
+inline std::vector<Option> with_repeats(std::vector<Option> options, Repeats& repeats) {
+  options.push_back({"rounds", {&repeats.rounds}, 1, 1000});
+  options.push_back({"graph", {&repeats.graph}, 0, 1});
+  return options;
+}
+
+// timed() runs `launches(stream)` as often as `repeats` says, `reset()` before each time but the
+// first, and returns the seconds of the fastest: the first may load code.
+template <class Reset, class Launches>
+double timed(const Repeats& repeats, Reset&& reset, Launches&& launches) {
+  cudaStream_t stream = nullptr;
+  cudaGraphExec_t graph = nullptr;
+  if (repeats.graph != 0) {
+    cudaGraph_t captured;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    launches(stream);
+    CHECK(cudaStreamEndCapture(stream, &captured));
+    CHECK(cudaGraphInstantiate(&graph, captured, 0));
+    CHECK(cudaGraphDestroy(captured));
+  }
+  double best = 0;
+  for (int round = 0; round < repeats.rounds; ++round) {
+    if (round > 0) reset();
+    Stopwatch watch;
+    if (graph != nullptr) {
+      CHECK(cudaGraphLaunch(graph, stream));
+    } else {
+      launches(stream);
+    }
+    const double seconds = watch.seconds();
+    if (round == 0 || seconds < best) best = seconds;
+  }
+  if (graph != nullptr) {
+    CHECK(cudaGraphExecDestroy(graph));
+    CHECK(cudaStreamDestroy(stream));
+  }
+  return best;
+}
 
 // checksum() is 64-bit FNV-1a over the bytes of the values.
 inline uint64_t checksum(const std::vector<float>& values) {
@@ -207,7 +258,7 @@ inline std::string shape_text() {
 template <class... Rest>
 std::string shape_text(const char* name, int value, Rest... rest) {
   std::string text = std::string(name) + "=" + std::to_string(value);
-  if constexpr (sizeof...(rest) > 0) text += " " + shape_text(rest...);
+  if constexpr (sizeof...(rest) > 0) text += ' ' + shape_text(rest...);
   return text;
 }
 

@@ -56,9 +56,12 @@ std::vector<float> weights(int layer, int size) {
 
 int main(int argc, char** argv) {
   int rows = 256, size = 512, layers = 4;
+  sample::Repeats repeats;
   sample::parse_options(
       "gemm_chain", argc, argv,
-      {{"rows", {&rows}, 1, 8192}, {"size", {&size}, 1, 8192}, {"layers", {&layers}, 1, 64}});
+      sample::with_repeats(
+          {{"rows", {&rows}, 1, 8192}, {"size", {&size}, 1, 8192}, {"layers", {&layers}, 1, 64}},
+          repeats));
 
   std::vector<float> expected = sample::pattern(size_t(rows) * size);
   std::vector<float*> activations = {sample::upload(expected)};
@@ -69,12 +72,13 @@ int main(int argc, char** argv) {
   }
 
   const dim3 blocks(sample::divide_up(size, tile), sample::divide_up(rows, tile));
-  sample::Stopwatch watch;
-  for (int layer = 0; layer < layers; ++layer) {
-    gemm<<<blocks, dim3(tile, tile)>>>(activations[layer], parameters[layer],
-                                       activations[layer + 1], rows, size);
-  }
-  const double seconds = watch.seconds();
+  const auto products = [&](cudaStream_t stream) {
+    for (int layer = 0; layer < layers; ++layer) {
+      gemm<<<blocks, dim3(tile, tile), 0, stream>>>(activations[layer], parameters[layer],
+                                                    activations[layer + 1], rows, size);
+    }
+  };
+  const double seconds = sample::timed(repeats, [] {}, products);
 
   const std::vector<float> result = sample::download(activations.back(), expected.size());
   for (float* buffer : activations)

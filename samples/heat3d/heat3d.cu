@@ -48,32 +48,36 @@ std::vector<float> reference(int n, int iterations, float rate) {
 int main(int argc, char** argv) {
   int n = 256, iterations = 20;
   int block_x = 32, block_y = 4, block_z = 2;
+  sample::Repeats repeats;
   sample::parse_options("heat3d", argc, argv,
-                        {{"size", {&n}, 3, 1024},
-                         {"iterations", {&iterations}},
-                         {"block", {&block_x, &block_y, &block_z}, 1, 1024}});
+                        sample::with_repeats({{"size", {&n}, 3, 1024},
+                                              {"iterations", {&iterations}},
+                                              {"block", {&block_x, &block_y, &block_z}, 1, 1024}},
+                                             repeats));
   sample::require(block_x * block_y * block_z <= 1024 && block_z <= 64,
                   "a block has at most 1024 threads and is at most 64 deep");
 
   const float rate = 0.1f;
   const size_t cells = size_t(n) * n * n;
   const std::vector<float> start = sample::pattern(cells);
-  float* in = sample::upload(start);
-  float* out = sample::upload(start);
+  float* const buffers[] = {sample::upload(start), sample::upload(start)};
 
   const dim3 threads(block_x, block_y, block_z);
   const dim3 blocks(sample::divide_up(n, block_x), sample::divide_up(n, block_y),
                     sample::divide_up(n, block_z));
-  sample::Stopwatch watch;
-  for (int t = 0; t < iterations; ++t) {
-    heat<<<blocks, threads>>>(in, out, n, rate);
-    std::swap(in, out);
-  }
-  const double seconds = watch.seconds();
+  const auto reset = [&] {
+    for (float* buffer : buffers)
+      sample::upload(start, buffer);
+  };
+  const auto steps = [&](cudaStream_t stream) {
+    for (int t = 0; t < iterations; ++t)
+      heat<<<blocks, threads, 0, stream>>>(buffers[t % 2], buffers[(t + 1) % 2], n, rate);
+  };
+  const double seconds = sample::timed(repeats, reset, steps);
 
-  const std::vector<float> result = sample::download(in, cells);
-  CHECK(cudaFree(in));
-  CHECK(cudaFree(out));
+  const std::vector<float> result = sample::download(buffers[iterations % 2], cells);
+  for (float* buffer : buffers)
+    CHECK(cudaFree(buffer));
   const std::string block =
       std::to_string(block_x) + "x" + std::to_string(block_y) + "x" + std::to_string(block_z);
   return sample::report(sample::shape_text("size", n, "iterations", iterations) + " block=" + block,

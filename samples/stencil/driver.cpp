@@ -8,7 +8,7 @@
 
 extern "C" const char stencil_ptx[];  // ptx.S
 
-#define CHECK(call)                                                                \
+#define CHECK_DRIVER(call)                                                         \
   do {                                                                             \
     CUresult status = (call);                                                      \
     if (status != CUDA_SUCCESS) {                                                  \
@@ -21,44 +21,45 @@ extern "C" const char stencil_ptx[];  // ptx.S
 
 int main(int argc, char** argv) {
   Options options;
-  if (!parse_options(argc, argv, options)) return 2;
+  sample::parse_options("stencil_driver", argc, argv, option_list(options));
+  require_block(options);
 
   CUdevice device;
   CUcontext context;
   CUmodule module;
   CUfunction stencil;
-  CHECK(cuInit(0));
-  CHECK(cuDeviceGet(&device, 0));
-  CHECK(cuDevicePrimaryCtxRetain(&context, device));
-  CHECK(cuCtxSetCurrent(context));
-  CHECK(cuModuleLoadData(&module, stencil_ptx));
-  CHECK(cuModuleGetFunction(&stencil, module, "stencil"));
+  CHECK_DRIVER(cuInit(0));
+  CHECK_DRIVER(cuDeviceGet(&device, 0));
+  CHECK_DRIVER(cuDevicePrimaryCtxRetain(&context, device));
+  CHECK_DRIVER(cuCtxSetCurrent(context));
+  CHECK_DRIVER(cuModuleLoadData(&module, stencil_ptx));
+  CHECK_DRIVER(cuModuleGetFunction(&stencil, module, "stencil"));
 
   int n = options.size;
   std::vector<float> grid = start_pattern(n);
   const size_t bytes = grid.size() * sizeof(float);
   CUdeviceptr in, out;
-  CHECK(cuMemAlloc(&in, bytes));
-  CHECK(cuMemAlloc(&out, bytes));
-  CHECK(cuMemcpyHtoD(in, grid.data(), bytes));
-  CHECK(cuMemcpyHtoD(out, grid.data(), bytes));
+  CHECK_DRIVER(cuMemAlloc(&in, bytes));
+  CHECK_DRIVER(cuMemAlloc(&out, bytes));
+  CHECK_DRIVER(cuMemcpyHtoD(in, grid.data(), bytes));
+  CHECK_DRIVER(cuMemcpyHtoD(out, grid.data(), bytes));
 
   const unsigned blocks_x = (n + options.block_x - 1) / options.block_x;
   const unsigned blocks_y = (n + options.block_y - 1) / options.block_y;
   const auto start = std::chrono::steady_clock::now();
   for (int t = 0; t < options.iterations; ++t) {
     void* arguments[] = {&in, &out, &n};
-    CHECK(cuLaunchKernel(stencil, blocks_x, blocks_y, 1, options.block_x, options.block_y, 1, 0,
-                         nullptr, arguments, nullptr));
+    CHECK_DRIVER(cuLaunchKernel(stencil, blocks_x, blocks_y, 1, options.block_x, options.block_y, 1,
+                                0, nullptr, arguments, nullptr));
     std::swap(in, out);
   }
-  CHECK(cuCtxSynchronize());
+  CHECK_DRIVER(cuCtxSynchronize());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  CHECK(cuMemcpyDtoH(grid.data(), in, bytes));
-  CHECK(cuMemFree(in));
-  CHECK(cuMemFree(out));
-  CHECK(cuModuleUnload(module));
-  CHECK(cuDevicePrimaryCtxRelease(device));
-  return report("stencil_driver", options, grid, seconds.count());
+  CHECK_DRIVER(cuMemcpyDtoH(grid.data(), in, bytes));
+  CHECK_DRIVER(cuMemFree(in));
+  CHECK_DRIVER(cuMemFree(out));
+  CHECK_DRIVER(cuModuleUnload(module));
+  CHECK_DRIVER(cuDevicePrimaryCtxRelease(device));
+  return report(options, grid, seconds.count());
 }

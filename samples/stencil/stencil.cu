@@ -1,56 +1,31 @@
 // A 2D 5-point Jacobi iteration with the CUDA runtime API.
-#include <utility>
-
-#include <cuda_runtime.h>
-
 #include "stencil.hpp"
 #include "stencil_kernel.cuh"
 
-#define CHECK(call)                                                             \
-  do {                                                                          \
-    cudaError_t status = (call);                                                \
-    if (status != cudaSuccess) {                                                \
-      std::printf("FAIL stencil: %s: %s\n", #call, cudaGetErrorString(status)); \
-      return 1;                                                                 \
-    }                                                                           \
-  } while (0)
-
 int main(int argc, char** argv) {
   Options options;
-  if (!parse_options(argc, argv, options)) return 2;
+  sample::Repeats repeats;
+  sample::parse_options("stencil", argc, argv, sample::with_repeats(option_list(options), repeats));
+  require_block(options);
 
   const int n = options.size;
-  std::vector<float> grid = start_pattern(n);
-  const size_t bytes = grid.size() * sizeof(float);
-
-  float* in = nullptr;
-  float* out = nullptr;
-  CHECK(cudaMalloc(&in, bytes));
-  CHECK(cudaMalloc(&out, bytes));
-  CHECK(cudaMemcpy(in, grid.data(), bytes, cudaMemcpyHostToDevice));
-  CHECK(cudaMemcpy(out, grid.data(), bytes, cudaMemcpyHostToDevice));
-
-  cudaEvent_t start, stop;
-  CHECK(cudaEventCreate(&start));
-  CHECK(cudaEventCreate(&stop));
+  const std::vector<float> start = start_pattern(n);
+  float* const grids[] = {sample::upload(start), sample::upload(start)};
 
   const dim3 threads(options.block_x, options.block_y);
-  const dim3 blocks((n + threads.x - 1) / threads.x, (n + threads.y - 1) / threads.y);
-  CHECK(cudaEventRecord(start));
-  for (int t = 0; t < options.iterations; ++t) {
-    stencil<<<blocks, threads>>>(in, out, n);
-    std::swap(in, out);
-  }
-  CHECK(cudaGetLastError());
-  CHECK(cudaEventRecord(stop));
-  CHECK(cudaDeviceSynchronize());
+  const dim3 blocks(sample::divide_up(n, threads.x), sample::divide_up(n, threads.y));
+  const auto reset = [&] {
+    for (float* grid : grids)
+      sample::upload(start, grid);
+  };
+  const auto steps = [&](cudaStream_t stream) {
+    for (int t = 0; t < options.iterations; ++t)
+      stencil<<<blocks, threads, 0, stream>>>(grids[t % 2], grids[(t + 1) % 2], n);
+  };
+  const double seconds = sample::timed(repeats, reset, steps);
 
-  float milliseconds = 0;
-  CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
-  CHECK(cudaMemcpy(grid.data(), in, bytes, cudaMemcpyDeviceToHost));
-  CHECK(cudaEventDestroy(start));
-  CHECK(cudaEventDestroy(stop));
-  CHECK(cudaFree(in));
-  CHECK(cudaFree(out));
-  return report("stencil", options, grid, milliseconds * 1e-3);
+  const std::vector<float> result = sample::download(grids[options.iterations % 2], start.size());
+  for (float* grid : grids)
+    CHECK(cudaFree(grid));
+  return report(options, result, seconds);
 }
