@@ -125,6 +125,7 @@ Settings read_settings() {
   settings.analysis_cache = cache_path("SLUICE_ANALYSIS_CACHE", "analysis");
   config.workers = number("SLUICE_WORKERS", 65536);
   config.stress = number("SLUICE_STRESS", UINT32_MAX);
+  settings.most_polls = number("SLUICE_MOST_POLLS", UINT32_MAX);
   const uint32_t launches = number("SLUICE_WINDOW_LAUNCHES", UINT32_MAX);
   if (launches != 0) config.window_launches = launches;
   return settings;

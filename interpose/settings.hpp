@@ -19,6 +19,7 @@ enum class SummaryUse { off, automatic, always };
 struct Settings {
   runtime::Config config;
   MegakernelUse megakernel = MegakernelUse::off;
+  uint32_t most_polls = 0;  // of the megakernel's lanes for one signal; 0: as many as it takes
   SummaryUse summary = SummaryUse::off;
   // What of the checks the CPU device looks for, beside config.checks.
   struct DeviceChecks {

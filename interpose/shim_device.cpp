@@ -146,13 +146,14 @@ ShimDevice::ShimDevice(const DriverCalls& calls, const Settings& settings,
     log::warning("the driver lacks {}, which the megakernel needs: launches pass through", missing);
     return;
   }
-  executor_ = std::make_unique<megakernel::DeviceExecutor>(
-      driver_, megakernel::DeviceExecutor::Config{
-                   .workers = settings.config.workers,
-                   .wait_for_code = settings.megakernel == MegakernelUse::wait,
-                   .stress = settings.config.stress,
-                   .is_library = is_library,
-                   .measured_costs = measured_costs});
+  megakernel::DeviceExecutor::Config config{
+      .workers = settings.config.workers,
+      .wait_for_code = settings.megakernel == MegakernelUse::wait,
+      .stress = settings.config.stress,
+      .is_library = is_library,
+      .measured_costs = measured_costs};
+  if (settings.most_polls != 0) config.most_polls = settings.most_polls;
+  executor_ = std::make_unique<megakernel::DeviceExecutor>(driver_, std::move(config));
 }
 
 int ShimDevice::launch(const runtime::LaunchCall& call) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -29,8 +30,11 @@ inline void enter_first_device() {
   ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
 }
 
-inline std::string text_of_file(const char* path) {
-  std::ifstream file(path);
+// text_of_file() reads a file of the build, or, where that is not there, the one of its name beside
+// the program: so a bundle has it.
+inline std::string text_of_file(const std::filesystem::path& path) {
+  const auto folder = std::filesystem::canonical("/proc/self/exe").parent_path();
+  std::ifstream file(std::filesystem::exists(path) ? path : folder / path.filename());
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
