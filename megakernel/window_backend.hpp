@@ -61,11 +61,13 @@ class WindowBackend {
   // outstanding; what was handed out for it is good no more.
   virtual void context_ends(void* context) = 0;
 
-  // Capacity is for whom a window is cut: how many workers the device holds at once, and the bytes
-  // of the cache that they share, 0 where that is not known.
+  // Capacity is for whom a window is cut: how many workers the device holds at once, the bytes of
+  // the cache that they share, and how many its memory brings in a microsecond; 0 where these are
+  // not known.
   struct Capacity {
     uint32_t workers = 1;
     uint64_t cache_bytes = 0;
+    uint64_t memory_bytes = 0;
   };
   // capacity() asks the device, in the calling thread's context, for a window whose code is there
   // and which is not planned yet.

@@ -29,7 +29,6 @@ constexpr uint64_t good_task = 8'000;
 // ends with the others within a hundredth.
 constexpr uint64_t few_tasks = 8;
 constexpr uint64_t many_tasks = 64;
-constexpr uint64_t idle_memory = 2;  // nanoseconds of a worker for each byte
 
 bool fits(std::span<const Launch> launches, uint64_t cache_bytes) {
   BufferSet buffers;
@@ -41,17 +40,18 @@ bool fits(std::span<const Launch> launches, uint64_t cache_bytes) {
 }
 
 // computes() holds where blocks touch so few bytes in the time they take that a cache brings them
-// nothing which memory could not.
-bool computes(std::span<const Launch> launches) {
+// nothing which memory could not. A device's windows are its plainest until their blocks have been
+// measured.
+bool computes(std::span<const Launch> launches, const Machine& machine) {
   uint64_t bytes = 0;
   uint64_t nanoseconds = 0;
   for (const Launch& launch : launches) {
-    if (launch.block_nanoseconds == 0) return false;
+    if (launch.block_nanoseconds == 0) return machine.least_nanoseconds != 0;
     nanoseconds += launch.grid.count() * launch.block_nanoseconds;
     for (const TouchedBuffer& buffer : launch.touched)
       bytes += buffer.bytes;
   }
-  return bytes < nanoseconds / idle_memory;
+  return static_cast<double>(bytes) * machine.idle_memory < static_cast<double>(nanoseconds);
 }
 
 // wanted_blocks() is blocks_per_task() before it looks at how many tasks that makes. Powers of two,
@@ -112,10 +112,13 @@ Plan Planner::cut(std::span<const Launch> launches) {
   return plan;
 }
 
-void Planner::fit(uint32_t workers, uint64_t cache_bytes) {
+void Planner::fit(uint32_t workers, uint64_t cache_bytes, uint64_t memory_bytes) {
   const std::lock_guard lock(mutex_);
   machine_.workers = workers;
   machine_.cache_bytes = tile_cache_bytes(cache_bytes, 0);
+  machine_.shared_cache_bytes = cache_bytes;
+  if (memory_bytes != 0)
+    machine_.idle_memory = 1000.0 * workers / (busy_memory * static_cast<double>(memory_bytes));
 }
 
 Planner::Share Planner::share_of(const Launch& launch) {
@@ -140,7 +143,7 @@ Plan Planner::plan(std::span<const Launch> launches) {
     order_randomly(plan, machine_.stress++);
     return plan;
   }
-  const bool are_computing = computes(launches);
+  const bool are_computing = computes(launches, machine_);
   if (const Plan* known = known_.find(launches, plan, machine_, are_computing)) {
     ++count_.again;
     return *known;
@@ -156,7 +159,7 @@ void Planner::order(Plan& plan, std::span<const Launch> launches, bool computes)
     return order_by_worker(plan, machine_.workers);
   Machine machine = machine_;
   // Launches that are swept together then only take the caches from each other.
-  if (computes) machine.cache_bytes = 0;
+  if (computes || fits(launches, machine_.shared_cache_bytes)) machine.cache_bytes = 0;
   const std::vector<uint32_t> order = small_first(plan);
   std::vector<Launch> ordered;
   ordered.reserve(order.size());

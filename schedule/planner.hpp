@@ -24,9 +24,10 @@ class Planner {
   // std::bad_alloc.
   Plan plan(std::span<const Launch> launches);
 
-  // fit() says for how many workers the windows to come are planned, and how large the cache is
-  // that they share (0: unknown): of a device, that is known only once it has a context and code.
-  void fit(uint32_t workers, uint64_t cache_bytes);
+  // fit() says for how many workers the windows to come are planned, how large the cache is that
+  // they share, and how many bytes memory brings in a microsecond (0: unknown): of a device, that
+  // is known only once it has a context and code.
+  void fit(uint32_t workers, uint64_t cache_bytes, uint64_t memory_bytes = 0);
 
   // Share is what a launch brings into a window: how many tasks, and nanoseconds that all workers
   // together are busy with it; 0 where its blocks were never measured.

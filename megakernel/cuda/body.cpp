@@ -236,6 +236,7 @@ Result<TaskBody> rewrite_body(const ptx::Module& module, std::string_view kernel
                          block,
                          BlockGroup(std::nullopt),
                          std::string(prefix),
+                         is_independent,
                          body.drops_out,
                          flow.exchanges_past_ends};
   if (Status status = write_items(body, context, reached); !status) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/divide_up.hpp"
 #include "base/log.hpp"
 #include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/module_loader.hpp"
@@ -18,19 +19,32 @@ namespace {
 
 // Compiling grows with the number of bodies, and the register count of the worst sets everyone's.
 constexpr size_t most_bodies = 64;
-// With fewer registers than these no more workers fit that matter: the scheduler takes 56 to 58.
-constexpr uint32_t least_registers = 64;
+// A processor gives a warp its registers in such pieces, each thread's.
+constexpr uint32_t register_piece = 8;
+constexpr uint32_t most_registers = 255;
+// With these a processor of 64 warps is full, and the scheduler, which takes 52 where it may, spills
+// some on its way to each task: for streams of many blocks that is worth it (a twelfth on an H200).
+constexpr uint32_t least_registers = 32;
 // What a body takes beyond its kernel: the median of tests/megakernel/body_costs.txt.
-constexpr uint32_t more_registers = 4;
+constexpr uint32_t more_registers = 8;
+
+// registers_of_class() is what a kernel of so many may take as a body, 0: not known.
+uint32_t registers_of_class(uint32_t registers) {
+  if (registers == 0) return most_registers;
+  const auto wanted =
+      static_cast<uint32_t>(round_up(uint64_t{registers} + more_registers, uint64_t{register_piece}));
+  return std::clamp(wanted, least_registers, most_registers);
+}
 
 // What the driver's compiler made of the whole module, which sets how many workers a device holds.
-std::string figures_of(const CudaDriver& driver, CUfunction function, uint32_t threads) {
+void read_figures(CodeStore::Loaded& loaded) {
   int registers = 0;
   int stack = 0;
-  driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
-  driver.cuFuncGetAttribute(&stack, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
-  return fmt::format("{} threads a worker, {} registers and {} bytes of stack a thread", threads,
-                     registers, stack);
+  loaded.driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, loaded.function);
+  loaded.driver->cuFuncGetAttribute(&stack, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded.function);
+  loaded.registers = static_cast<uint32_t>(std::max(0, registers));
+  loaded.figures = fmt::format("{} threads a worker, {} registers and {} bytes of stack a thread",
+                               loaded.threads, registers, stack);
 }
 
 // What makes two bodies the same: all that is in them but the prefix of their names.
@@ -105,8 +119,9 @@ CodeStore::Found CodeStore::find(uint32_t place) {
 }
 
 CodeStore::Class CodeStore::class_of(const TaskBody& body, uint32_t registers) {
-  return {std::bit_ceil(body.beside.threads),
-          std::bit_ceil(std::max(least_registers, registers + more_registers))};
+  const TaskBody* const alone[] = {&body};
+  return {std::bit_ceil(worker_threads(alone)),
+          registers_of_class(registers)};
 }
 
 CodeStore::Class CodeStore::class_for(const std::vector<uint32_t>& numbers) const {
@@ -122,11 +137,22 @@ bool CodeStore::Group::serves(const std::vector<uint32_t>& numbers) const {
          });
 }
 
-std::shared_ptr<const CodeStore::Loaded> CodeStore::code_for(const std::vector<uint32_t>& numbers) {
+std::shared_ptr<const CodeStore::Loaded> CodeStore::code() {
+  const std::lock_guard lock(mutex_);
+  return loaded_;
+}
+
+// gains() is whether more workers fit of a class's module than of that of all bodies.
+bool CodeStore::gains(const Class& size) const {
+  return size.threads < loaded_->threads || size.registers < loaded_->registers;
+}
+
+std::shared_ptr<const CodeStore::Loaded> CodeStore::crowded_code(
+    const std::vector<uint32_t>& numbers) {
   std::unique_lock lock(mutex_);
   SLUICE_ASSERT(loaded_ != nullptr && numbers.size() <= linked_.size());
   const Class size = class_for(numbers);
-  if (size == whole_) return loaded_;
+  if (!gains(size)) return loaded_;
   Group& group = groups_[size];
   if (group.serves(numbers)) return group.loaded;
   if (++group.windows >= windows_to_recur && group.state == State::ready) {
@@ -182,7 +208,7 @@ void CodeStore::build_group(std::unique_lock<std::mutex>& lock, const Class& siz
   }
   std::string reason;
   lock.unlock();
-  const std::shared_ptr<Loaded> loaded = load(bodies, reason);
+  const std::shared_ptr<Loaded> loaded = load(bodies, size.registers, reason);
   lock.lock();
   group.state = loaded == nullptr ? State::refused : State::ready;
   if (loaded == nullptr) return;
@@ -213,7 +239,7 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
     bodies.push_back(&entry->body);
   std::string reason;
   lock.unlock();
-  std::shared_ptr<const Loaded> loaded = load(bodies, reason);
+  std::shared_ptr<const Loaded> loaded = load(bodies, 0, reason);
   lock.lock();
   if (loaded == nullptr) {
     if (fresh.size() == 1) {
@@ -230,7 +256,6 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
     fresh[i]->number = static_cast<uint32_t>(linked_.size() + i);
     fresh[i]->state = State::ready;
     sizes_.push_back(fresh[i]->size);
-    whole_.widen(fresh[i]->size);
   }
   linked_ = std::move(bodies);
   loaded_.swap(loaded);
@@ -243,8 +268,9 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
 }
 
 std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskBody*>& bodies,
+                                                   uint32_t most_registers,
                                                    std::string& reason) {
-  const Result<std::string> text = link_megakernel(bodies);
+  const Result<std::string> text = link_megakernel(bodies, most_registers);
   if (!text) {
     reason = text.error().line();
     return nullptr;
@@ -257,9 +283,9 @@ std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskB
   auto loaded = std::make_shared<Loaded>();
   loaded->driver = &driver_;
   loaded->threads = worker_threads(bodies);
-  loaded->figures = figures_of(driver_, module->function, loaded->threads);
   loaded->module = module->module;
   loaded->function = module->function;
+  read_figures(*loaded);
   return loaded;
 }
 

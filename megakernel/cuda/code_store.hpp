@@ -18,13 +18,14 @@
 namespace sluice::megakernel {
 
 // CodeStore. Every new body makes one new module that holds all bodies so far; a body keeps its
-// number, so code handed out once stays good. Where windows recur whose bodies are narrower or take
-// fewer registers than others, all bodies of no greater class get a module of their own, of which
-// more workers fit a processor. Thread-safe.
+// number, so code handed out once stays good. It takes what registers it likes, which is best where
+// there are workers enough for all blocks. Where windows recur for which there are not, all bodies
+// of no greater class than theirs get a module of their own, of which as many workers fit a
+// processor as of blocks of their kernels, as far as the scheduler allows. Thread-safe.
 class CodeStore {
  public:
   // With `wait`, find() answers "pending" at the first call for a body, and waits for the compiler
-  // at all later ones; so does code_for() where a class begins to recur.
+  // at all later ones; so does crowded_code() where a class begins to recur.
   CodeStore(const CudaDriver& driver, CUcontext context, bool wait);
   // Unloads everything, in the context of the calling thread. Waits for the compiler.
   ~CodeStore();
@@ -32,8 +33,9 @@ class CodeStore {
   // Loaded is a module in the driver, unloaded with its last user.
   struct Loaded {
     CUfunction function = nullptr;
-    uint32_t threads = 0;  // of a worker
-    std::string figures;   // of the module as the driver made it, in words
+    uint32_t threads = 0;    // of a worker
+    uint32_t registers = 0;  // of a thread
+    std::string figures;     // of the module as the driver made it, in words
     // By a body's number: its number in this module, where that is another one, or not_held. Empty:
     // all have their own.
     std::vector<uint32_t> renumbered;
@@ -60,19 +62,23 @@ class CodeStore {
 
   Found find(uint32_t place);
 
-  // code_for() is the module for a window with the bodies of these numbers, all of them ready, in
-  // ascending order. At the `windows_to_recur`-th window that its module could serve a class
-  // recurs.
-  std::shared_ptr<const Loaded> code_for(const std::vector<uint32_t>& numbers);
-  static constexpr uint32_t windows_to_recur = 16;
-  // known_code() is the module that code_for() would give now, if this is no window yet.
+  // code() is the module of all bodies; null before one is ready.
+  std::shared_ptr<const Loaded> code();
+
+  // crowded_code() is the module for a window with the bodies of these numbers, all of them ready,
+  // in ascending order, which has more blocks than code() has workers. At the
+  // `windows_to_recur`-th window that its module could serve a class recurs: a module takes the
+  // driver's compiler a tenth of a second, in the background.
+  std::shared_ptr<const Loaded> crowded_code(const std::vector<uint32_t>& numbers);
+  static constexpr uint32_t windows_to_recur = 2;
+  // known_code() is the module that crowded_code() would give now, if this is no window yet.
   std::shared_ptr<const Loaded> known_code(const std::vector<uint32_t>& numbers);
 
  private:
   // Class is how many workers fit a processor: by how wide they are, and by their registers.
   struct Class {
     uint32_t threads = 0;    // at most: a power of two
-    uint32_t registers = 0;  // likewise, and no less than the scheduler needs
+    uint32_t registers = 0;  // at most: in the pieces in which a processor gives them
     friend auto operator<=>(const Class&, const Class&) = default;
     bool holds(const Class& other) const {
       return other.threads <= threads && other.registers <= registers;
@@ -104,9 +110,11 @@ class CodeStore {
   Class class_for(const std::vector<uint32_t>& numbers) const;
 
   void build();
+  bool gains(const Class& size) const;
   bool has_pending_body() const;
   std::map<Class, Group>::iterator pending_group();
-  std::shared_ptr<Loaded> load(const std::vector<const TaskBody*>& bodies, std::string& reason);
+  std::shared_ptr<Loaded> load(const std::vector<const TaskBody*>& bodies, uint32_t most_registers,
+                               std::string& reason);
   // These are called with the lock held, and let go of it while the driver compiles.
   void build_pending(std::unique_lock<std::mutex>& lock);
   bool try_bodies(std::unique_lock<std::mutex>& lock, const std::vector<Entry*>& fresh);
@@ -121,7 +129,6 @@ class CodeStore {
   std::map<std::string, uint32_t> place_of_text_;
   std::vector<const TaskBody*> linked_;   // by number
   std::vector<Class> sizes_;              // likewise
-  Class whole_;                           // of all of them together
   std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
   std::map<Class, Group> groups_;
   bool stopping_ = false;

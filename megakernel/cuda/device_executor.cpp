@@ -141,11 +141,15 @@ void DeviceExecutor::end(Context& context) {
   }
 }
 
-WindowBackend::Capacity DeviceExecutor::capacity(const Window& window, void* context) {
-  const int cache = attribute_of(driver_, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  const auto code = context_of(context).store.known_code(bodies_of(window));
+WindowBackend::Capacity DeviceExecutor::capacity(const Window& window, void* handle) {
+  Context& context = context_of(handle);
+  std::shared_ptr<const CodeStore::Loaded> code = context.store.code();
+  if (is_crowded(window, *code)) code = context.store.known_code(bodies_of(window));
+  // A driver takes half a millisecond to tell its clocks.
+  if (!context.memory) context.memory = memory_of(driver_);
   return {.workers = workers_for(*code, pool_bytes_of(window)),
-          .cache_bytes = static_cast<uint64_t>(std::max(0, cache))};
+          .cache_bytes = context.memory->cache_bytes,
+          .memory_bytes = context.memory->bytes_each_microsecond};
 }
 
 std::unique_ptr<WindowLane> DeviceExecutor::take_lane(Context& context) {
@@ -158,6 +162,15 @@ std::unique_ptr<WindowLane> DeviceExecutor::take_lane(Context& context) {
 
 uint32_t DeviceExecutor::workers_for(const CodeStore::Loaded& code, uint64_t pool_bytes) const {
   return config_.workers != 0 ? config_.workers : resident_workers(driver_, code, pool_bytes);
+}
+
+// is_crowded() is whether some launch has more blocks than there are workers of that module.
+bool DeviceExecutor::is_crowded(const Window& window, const CodeStore::Loaded& code) const {
+  const uint64_t threads = uint64_t{workers_for(code, pool_bytes_of(window))} * code.threads;
+  return std::ranges::any_of(window.code, [&](const LaunchCode& launch) {
+    const uint32_t* grid = launch.launch->grid;
+    return uint64_t{grid[0]} * grid[1] * grid[2] * launch.device->beside.threads > threads;
+  });
 }
 
 // Brings the window to the device and launches it.
@@ -190,7 +203,9 @@ int DeviceExecutor::submit(const StreamKey& stream, std::shared_ptr<const Window
   if (is_off_) return CUDA_ERROR_LAUNCH_FAILED;
   const RelaxedCapture relaxed(driver_);
   Running running = running_in(stream, std::move(done));
-  running.code = running.context->store.code_for(bodies_of(*window));
+  CodeStore& store = running.context->store;
+  running.code = store.code();
+  if (is_crowded(*window, *running.code)) running.code = store.crowded_code(bodies_of(*window));
   running.window = std::move(window);
   const CUresult result = launch(running);
   const bool is_event_there = running.lane->ended() != nullptr;

@@ -15,6 +15,7 @@
 
 #include "megakernel/cuda/code_store.hpp"
 #include "megakernel/cuda/cuda_driver.hpp"
+#include "megakernel/cuda/occupancy.hpp"
 #include "megakernel/cuda/window_lane.hpp"
 #include "megakernel/window_backend.hpp"
 
@@ -55,6 +56,7 @@ class DeviceExecutor final : public WindowBackend {
         : handle(of), store(driver, of, wait) {}
     const CUcontext handle;
     CodeStore store;
+    std::optional<DeviceMemoryFigures> memory;
     std::vector<std::unique_ptr<WindowLane>> free_lanes;
     size_t running = 0;  // what the follower has not seen the end of
     // What may still use them is not known: they are not used again.
@@ -84,6 +86,7 @@ class DeviceExecutor final : public WindowBackend {
   std::unique_ptr<WindowLane> take_lane(Context& context);
   CUresult launch(Running& running);
   uint32_t workers_for(const CodeStore::Loaded& code, uint64_t pool_bytes) const;
+  bool is_crowded(const Window& window, const CodeStore::Loaded& code) const;
   Running running_in(const StreamKey& stream, std::function<void(int)> done);
   void keep_following(Running running);
   void follow();

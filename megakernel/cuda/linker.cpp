@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "megakernel/cuda/rewrite/block_group.hpp"
+#include "megakernel/cuda/rewrite/block_loop.hpp"
 #include "megakernel/cuda/rewrite/statements.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/parser.hpp"
@@ -26,78 +27,42 @@ constexpr uint32_t warp = 32;
 // meeting_text() is where a group meets before its next block: the one before has left the shared
 // memory then.
 std::string meeting_text(const SideBySide& beside, uint32_t worker) {
-  if (beside.is_independent) return "";
   if (beside.is_one_warp()) return "bar.warp.sync 0xffffffff;";
-  std::string text = "mov.u32 %last, %tid.x;\n" + divide("%last", beside.threads);
+  std::string text = "mov.u32 %sl_step, %tid.x;\n" + divide("%sl_step", beside.threads);
   for (uint32_t group = 0; group < beside.most(worker); ++group) {
-    text += fmt::format("\nsetp.eq.u32 %p, %last, {};\n@%p barrier.sync {}, {};", group,
+    text += fmt::format("\nsetp.eq.u32 %sl_on, %sl_step, {};\n@%sl_on barrier.sync {}, {};", group,
                         1 + group * beside.barriers, beside.threads);
   }
-  return text;
+  return text + fmt::format("\nld.shared.u32 %sl_step, [{}+{}];", SLUICE_POOL,
+                            +SLUICE_CONTROL_AT_ONCE);
 }
 
-// groups_text() is a function that runs the blocks of a task, as many at once as the slot says:
-// each group of so many threads as a block has takes one, and then the one that is as many further
-// as there are groups. Threads that are left over have nothing to do.
+// groups_text() is a function that runs the blocks of a task, as many at once as the slot says, by
+// calling the body for each.
 std::string groups_text(const TaskBody& body, uint32_t worker) {
-  constexpr const char* text = R"(
-.func {groups_of}{function}(.param .b32 px, .param .b32 py, .param .b32 pz)
+  return fmt::format(R"(
+.func {}{}({})
 {{
-.reg .b32 %x, %y, %z, %extent, %last, %block, %step;
-.reg .pred %p;
-ld.param.u32 %x, [px];
-ld.param.u32 %y, [py];
-ld.param.u32 %z, [pz];
-mov.u32 %block, %tid.x;
-{divide}
-setp.eq.u32 %p, %block, 0;
-@%p bra there;
-ld.shared.u32 %step, [{pool}+{at_once}];
-ld.shared.u32 %last, [{pool}+{more}];
-sub.u32 %step, %step, 1;
-min.u32 %step, %step, %last;
-setp.gt.u32 %p, %block, %step;
-@%p ret;
-mov.u32 %step, %block;
-again:
-add.u32 %x, %x, %step;
-ld.shared.u32 %extent, [{pool}+{width}];
-row:
-setp.lt.u32 %p, %x, %extent;
-@%p bra there;
-sub.u32 %x, %x, %extent;
-add.u32 %y, %y, 1;
-ld.shared.u32 %step, [{pool}+{height}];
-setp.ne.u32 %p, %y, %step;
-@%p bra row;
-mov.u32 %y, 0;
-add.u32 %z, %z, 1;
-bra row;
-there:
+{}{}
 {{
 .param .b32 bx;
 .param .b32 by;
 .param .b32 bz;
-st.param.b32 [bx], %x;
-st.param.b32 [by], %y;
-st.param.b32 [bz], %z;
-call {function}, (bx, by, bz);
+st.param.b32 [bx], %sl_ctaid_x;
+st.param.b32 [by], %sl_ctaid_y;
+st.param.b32 [bz], %sl_ctaid_z;
+call {}, (bx, by, bz);
 }}
-ld.shared.u32 %step, [{pool}+{at_once}];
-ld.shared.u32 %last, [{pool}+{more}];
-add.u32 %block, %block, %step;
-setp.gt.u32 %p, %block, %last;
-@%p ret;
-{meet}
-bra again;
-}}
-)";
-  return fmt::format(
-      text, fmt::arg("groups_of", groups_of), fmt::arg("function", body.function),
-      fmt::arg("pool", SLUICE_POOL), fmt::arg("divide", divide("%block", body.beside.threads)),
-      fmt::arg("at_once", +SLUICE_CONTROL_AT_ONCE), fmt::arg("more", SLUICE_CONTROL_RUN + 12),
-      fmt::arg("width", +SLUICE_CONTROL_NCTAID), fmt::arg("height", SLUICE_CONTROL_NCTAID + 4),
-      fmt::arg("meet", meeting_text(body.beside, worker)));
+{}}}
+)",
+                     groups_of, body.function, place_parameters(), read_place(),
+                     open_blocks(body.beside.threads), body.function,
+                     close_blocks(body.beside.threads, meeting_text(body.beside, worker)));
+}
+
+// Bodies that go from block to block by themselves need nobody who calls them for each.
+bool needs_groups(const TaskBody& body, uint32_t worker) {
+  return body.beside.most(worker) > 1 && !body.beside.is_independent;
 }
 
 // dispatch_text() is a module with sluice_run_block(): a jump by the body's number to a direct call
@@ -106,7 +71,7 @@ std::string dispatch_text(std::span<const TaskBody* const> bodies) {
   const uint32_t worker = worker_threads(bodies);
   std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n";
   for (const TaskBody* body : bodies) {
-    if (body->beside.most(worker) > 1) text += groups_text(*body, worker);
+    if (needs_groups(*body, worker)) text += groups_text(*body, worker);
   }
   text += fmt::format(
       ".func {}(.param .b32 body, .param .b32 x, .param .b32 y, .param .b32 z)\n{{\n"
@@ -124,7 +89,7 @@ std::string dispatch_text(std::span<const TaskBody* const> bodies) {
         "$body{}:\n{{\n.param .b32 px;\n.param .b32 py;\n.param .b32 pz;\n"
         "st.param.b32 [px], %r1;\nst.param.b32 [py], %r2;\nst.param.b32 [pz], %r3;\n"
         "call {}{}, (px, py, pz);\n}}\nret;\n",
-        i, bodies[i]->beside.most(worker) > 1 ? groups_of : "", bodies[i]->function);
+        i, needs_groups(*bodies[i], worker) ? groups_of : "", bodies[i]->function);
   }
   return text + "}\n";
 }
@@ -159,7 +124,8 @@ uint32_t worker_threads(std::span<const TaskBody* const> bodies) {
   return threads;
 }
 
-Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
+Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies,
+                                    uint32_t most_registers) {
   SLUICE_ASSERT(!bodies.empty());
   Result<ptx::Module> scheduler = ptx::parse(scheduler_ptx(), "the scheduler");
   if (!scheduler) return tl::unexpected<Error>(scheduler.error());
@@ -199,8 +165,13 @@ Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies) {
   for (ptx::ModuleItem& item : own) {
     if (auto* kernel = std::get_if<ptx::Function>(&item); kernel != nullptr && kernel->is_entry) {
       kernel->attributes.push_back({"maxntid", {std::to_string(worker_threads(bodies))}, {}});
-      // Without it ptxas aims at a number of workers on a processor by itself, and spills for that.
-      kernel->attributes.push_back({"minnctapersm", {"1"}, {}});
+      // Without either ptxas aims at a number of workers on a processor by itself, and spills for
+      // that.
+      if (most_registers == 0) {
+        kernel->attributes.push_back({"minnctapersm", {"1"}, {}});
+      } else {
+        kernel->attributes.push_back({"maxnreg", {std::to_string(most_registers)}, {}});
+      }
     }
   }
   const auto first_function = std::find_if(own.begin(), own.end(), [](const ptx::ModuleItem& item) {

@@ -5,7 +5,7 @@
 namespace sluice::megakernel {
 namespace {
 
-uint64_t bytes_of(const CudaDriver& driver, CUdevice_attribute attribute) {
+uint64_t figure_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   return static_cast<uint64_t>(std::max(0, attribute_of(driver, attribute)));
 }
 
@@ -26,6 +26,14 @@ int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   return driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
 }
 
+DeviceMemoryFigures memory_of(const CudaDriver& driver) {
+  const uint64_t kilohertz = figure_of(driver, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const uint64_t bits = figure_of(driver, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  constexpr uint64_t transfers_each_cycle = 2;
+  return {.cache_bytes = figure_of(driver, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+          .bytes_each_microsecond = transfers_each_cycle * kilohertz * (bits / 8) / 1000};
+}
+
 uint32_t resident_workers(const CudaDriver& driver, const CodeStore::Loaded& code,
                           uint64_t pool_bytes) {
   const int processors = attribute_of(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -42,14 +50,14 @@ uint64_t pool_bytes_of(const Window& window) {
 
 Workers workers_of(const CudaDriver& driver, const CodeStore::Loaded& code, const Window& window) {
   constexpr uint64_t unit = 1024;  // devices give it in such pieces or in smaller ones
-  const uint64_t all = bytes_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  const uint64_t all = figure_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   const uint64_t share =
       all / workers_on_processor(driver, code, pool_bytes_of(window)) / unit * unit;
-  const uint64_t reserved = bytes_of(driver, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  const uint64_t reserved = figure_of(driver, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
   return {.threads = code.threads,
           .most_bytes =
               std::min(share - std::min(share, reserved),
-                       bytes_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))};
+                       figure_of(driver, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))};
 }
 
 }  // namespace sluice::megakernel

@@ -15,6 +15,14 @@ namespace sluice::megakernel {
 // attribute_of() is 0 where the driver does not say.
 int attribute_of(const CudaDriver& driver, CUdevice_attribute attribute);
 
+// DeviceMemoryFigures is a device's last-level cache, and what its memory brings at most; 0: not
+// known.
+struct DeviceMemoryFigures {
+  uint64_t cache_bytes = 0;
+  uint64_t bytes_each_microsecond = 0;
+};
+DeviceMemoryFigures memory_of(const CudaDriver& driver);
+
 // resident_workers() is how many of that module's workers the device holds at once, with so many
 // bytes of shared memory each; one for each processor at least.
 uint32_t resident_workers(const CudaDriver& driver, const CodeStore::Loaded& code,

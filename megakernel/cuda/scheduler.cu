@@ -103,20 +103,47 @@ __device__ SluiceTask load_task(const SluiceWindow& window, uint32_t place) {
   return task;
 }
 
-// Looks a ticket's task up in the tables, and keeps what is known by that of the tickets behind it.
-__device__ SluiceTask look_up(const SluiceWindow& window, uint32_t ticket, KnownTasks& known) {
-  if (ticket == no_ticket) return {no_slot, 0};
-  uint64_t address = window.runs + uint64_t{known.run} * sizeof(SluiceRun);
-  uint4 words = load_words(address);
-  // A worker's tickets only grow.
+// The run that a worker has come to and the one behind it, on their way before it is known which
+// of them its next ticket lies in.
+struct NearRuns {
+  uint64_t address;
+  uint4 words[4];
+};
+
+__device__ NearRuns load_runs(const SluiceWindow& window, const KnownTasks& known) {
+  const uint64_t address = window.runs + uint64_t{known.run} * sizeof(SluiceRun);
+  NearRuns runs{address, {}};
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i)
+    runs.words[i] = load_words(address + i * sizeof(uint4));
+  return runs;
+}
+
+// The run that a ticket lies in. A worker's tickets only grow.
+__device__ SluiceRun find_run(const NearRuns& near, uint32_t ticket, KnownTasks& known) {
+  uint4 words = near.words[0];
+  uint4 more = near.words[1];
+  if (ticket > words.x) {
+    ++known.run;
+    words = near.words[2];
+    more = near.words[3];
+  }
+  uint64_t address = near.address + sizeof(SluiceRun);
 #pragma unroll 1
   while (ticket > words.x) {
     ++known.run;
     address += sizeof(SluiceRun);
     words = load_words(address);
+    more = load_words(address + sizeof words);
   }
-  const uint4 more = load_words(address + sizeof words);
-  const SluiceRun run{words.x, words.y, words.z, words.w, more.x, more.y, more.z, more.w};
+  return {words.x, words.y, words.z, words.w, more.x, more.y, more.z, more.w};
+}
+
+// Looks a ticket's task up in the tables, and keeps what is known by that of the tickets behind it.
+__device__ SluiceTask look_up(const SluiceWindow& window, const NearRuns& near, uint32_t ticket,
+                              KnownTasks& known) {
+  if (ticket == no_ticket) return {no_slot, 0};
+  const SluiceRun run = find_run(near, ticket, known);
   if (run.slots == 0) {
     if (run.first_slot == no_slot) return {no_slot, 0};
     return load_task(window, run.first_task + (ticket - run.first_ticket));
@@ -146,7 +173,7 @@ __device__ void copy_words(void* to, const uint64_t* from, uint32_t count, uint3
     static_cast<uint64_t*>(to)[i] = from[i];
 }
 
-// Stages some of the waits of a slot. Called by the first warp.
+// Stages some of the waits of a slot that has more than a record holds. Called by the first warp.
 __device__ void stage_waits(const SluiceWindow& window, const SluiceSlot& slot, uint32_t first,
                             uint32_t count) {
   copy_words(sluice_pool + SLUICE_WAITS,
@@ -155,20 +182,39 @@ __device__ void stage_waits(const SluiceWindow& window, const SluiceSlot& slot, 
   __syncwarp();
 }
 
+// A slot and the waits of its record, which are no more than two pieces of 16 bytes for each lane:
+// both are on their way at once. Called by the first warp.
+__device__ void stage_slot(const SluiceWindow& window, uint64_t record) {
+  constexpr uint32_t piece = 16;
+  constexpr uint32_t gap = SLUICE_WAITS - sizeof(SluiceSlot);
+  static_assert(sizeof(SluiceSlot) / piece <= lanes);
+  static_assert(sizeof(SluiceSlot) + SLUICE_MOST_STAGED_WAITS * sizeof(SluiceWait) <=
+                2 * piece * lanes);
+  // Lanes for which there is no piece bring the last one once more.
+  const uint32_t last = sizeof(SluiceSlot) + window.record_waits * sizeof(SluiceWait) - piece;
+  const uint32_t near = min(threadIdx.x * piece, last);
+  const uint32_t far = min((threadIdx.x + lanes) * piece, last);
+  const uint4 near_words = load_words(record + near);
+  const uint4 far_words = load_words(record + far);
+  control<uint4>(near < sizeof(SluiceSlot) ? near : near + gap) = near_words;
+  control<uint4>(far < sizeof(SluiceSlot) ? far : far + gap) = far_words;
+  __syncwarp();
+}
+
 // The first warp fetches what it needs to wait, the others the parameters, which are not read
 // before the next barrier.
 __device__ void stage(const SluiceWindow& window, uint32_t slot_number) {
-  const SluiceSlot& slot = table_at<SluiceSlot>(window, window.slots)[slot_number];
+  const uint64_t record =
+      window.tables + window.slots + uint64_t{slot_number} * window.record_bytes;
   const bool is_first_warp = threadIdx.x < lanes;
-  if (is_first_warp) {
-    copy_words(sluice_pool + SLUICE_SLOT, reinterpret_cast<const uint64_t*>(&slot),
-               sizeof(SluiceSlot) / 8, threadIdx.x, lanes);
-    stage_waits(window, slot, 0, min(slot.wait_count, uint32_t{SLUICE_MOST_STAGED_WAITS}));
-  }
+  if (is_first_warp) stage_slot(window, record);
   const uint32_t first = blockDim.x > lanes ? lanes : 0;
   if (is_first_warp && first != 0) return;
-  copy_words(sluice_pool + SLUICE_PARAMETERS, table_at<uint64_t>(window, slot.staged),
-             slot.staged_words, threadIdx.x - first, blockDim.x - first);
+  const uint64_t staged =
+      record + sizeof(SluiceSlot) + window.record_waits * sizeof(SluiceWait);
+  copy_words(sluice_pool + SLUICE_PARAMETERS,
+             static_cast<const uint64_t*>(__cvta_global_to_generic(staged)), window.record_staged,
+             threadIdx.x - first, blockDim.x - first);
 }
 
 // A slot's waits, where a task is not one that await_simple() serves. Called by the first warp.
@@ -192,11 +238,9 @@ __device__ void run_blocks(const SluiceSlot& slot, BlockRun run) {
   for (;;) {
     sluice_run_block(slot.body, run.x, run.y, run.z);
     if (run.more-- == 0) return;
+    if (slot.at_once != 0) return;  // all of them have run
     // This block has left the shared memory that the next one is about to write.
-    if (slot.at_once == 0) meet_worker();
-    // All of them have run, some side by side.
-    else if (slot.at_once != SLUICE_NONE)
-      return;
+    meet_worker();
     if (++run.x == slot.grid[0]) {
       run.x = 0;
       if (++run.y == slot.grid[1]) {
@@ -223,15 +267,26 @@ __device__ void note_time(const SluiceWindow& window, uint32_t slot, uint64_t be
   control<uint64_t>(SLUICE_CONTROL_BEGAN) = 0;
 }
 
+// The task behind `task`, where there may be one without asking again.
+__device__ NextTask next_ahead(const SluiceWindow& window, const NextTask& task,
+                               KnownTasks& known) {
+  const uint32_t ticket = task.ticket < window.tickets_ahead ? take_ticket(window) : no_ticket;
+  const NearRuns near = load_runs(window, known);
+  if (ticket <= known.last) {
+    return next_task(ticket, {known.slot, ticket - known.before}, task.slot);
+  }
+  return next_task(ticket, look_up(window, near, ticket, known), task.slot);
+}
+
 // Signals is what one thread releases when all have done the task.
 struct Signals {
-  uint64_t* flag = nullptr;
-  uint64_t* counter = nullptr;
-  uint64_t* group_counter = nullptr;
+  uint64_t* flag;
+  uint64_t* counter;
+  uint64_t* group_counter;
 };
 
 __device__ Signals signals_of(const SluiceWindow& window, const SluiceSlot& slot, uint32_t task) {
-  Signals signals;
+  Signals signals{};
   signals.flag = reinterpret_cast<uint64_t*>(slot.signals.flags) + task;
   signals.counter = reinterpret_cast<uint64_t*>(slot.signals.counter);
   if (slot.signals.group_counters == 0) return signals;
@@ -266,10 +321,13 @@ __device__ void release(const Signals& signals, uint64_t epoch) {
 // number of blocks.
 extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindow window) {
   const bool leads = threadIdx.x == 0;
+  // While the first warp waits for what a task needs, the last one has what all wrote in memory,
+  // and another, where there is one, looks for the task behind.
+  const bool releases = threadIdx.x == blockDim.x - lanes;
+  const bool looks_ahead = threadIdx.x == min(lanes, blockDim.x - lanes);
   auto& next = control<NextTask>(SLUICE_CONTROL_NEXT);
   auto& known = control<KnownTasks>(SLUICE_CONTROL_KNOWN);
   const auto& slot = control<const SluiceSlot>(SLUICE_SLOT);
-  Signals signals;
   if (leads) {
     control(SLUICE_CONTROL_HAS_BARRIER) = 0;
     control<uint64_t>(SLUICE_CONTROL_BEGAN) = 0;
@@ -278,14 +336,8 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
     known = {0, 0, 0, 0};
     next = {0, no_ticket, no_slot, 1};  // No slot has the number no_slot ^ 1.
   }
+  meet_worker();
   for (;;) {
-    meet_worker();
-    if (leads && signals.flag != nullptr) {
-      const uint64_t began = control<uint64_t>(SLUICE_CONTROL_BEGAN);
-      if (began != 0) note_time(window, next.slot ^ next.change, began);
-      release(signals, window.epoch);
-      stress(window.stress, 2);
-    }
     // No lane waits for other workers while these may wait for that.
     if (threadIdx.x < lanes) __syncwarp();
     NextTask task = next;
@@ -297,7 +349,8 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
         meet_worker();
         if (leads) {
           const uint32_t ticket = take_ticket(window);
-          next = next_task(ticket, look_up(window, ticket, known), task.slot ^ task.change);
+          next = next_task(ticket, look_up(window, load_runs(window, known), ticket, known),
+                           task.slot ^ task.change);
         }
         meet_worker();
         task = next;
@@ -309,7 +362,9 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
       task.slot &= ~SLUICE_MEASURED;
       if (task.slot != staged_slot) stage(window, task.slot);
     }
-    uint32_t ticket_ahead = no_ticket;
+    // Not all have read yet what stands in `next`.
+    auto& ahead = control<NextTask>(SLUICE_CONTROL_AHEAD);
+    if (looks_ahead) ahead = next_ahead(window, task, known);
     if (threadIdx.x < lanes) {
       const Run run = run_of(slot, task.task);
       const uint32_t more = run.last_block - run.first_block;
@@ -319,7 +374,6 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
         control(SLUICE_CONTROL_TASK) = task.task;
         control<BlockRun>(SLUICE_CONTROL_RUN) = {static_cast<uint32_t>(run.first_x), run.y, run.z,
                                                  more};
-        if (task.ticket < window.tickets_ahead) ticket_ahead = take_ticket(window);
       }
       const Waiter waiter(window, &control<BlockRun>(SLUICE_CONTROL_RUN).more, task.ticket);
       if (run.first_x + more < slot.simple_width) {
@@ -334,19 +388,22 @@ extern "C" __global__ void sluice_megakernel(const __grid_constant__ SluiceWindo
     meet_worker();
     const BlockRun run = control<BlockRun>(SLUICE_CONTROL_RUN);
     if (run.more == SLUICE_NONE) return;
-    // All have read what stood there before.
-    if (leads) {
-      if (ticket_ahead <= known.last) {
-        next = next_task(ticket_ahead, {known.slot, ticket_ahead - known.before}, task.slot);
-      } else {
-        next = next_task(ticket_ahead, look_up(window, ticket_ahead, known), task.slot);
-      }
-    }
+    if (looks_ahead) next = ahead;
     if (measured != 0) control<uint64_t>(SLUICE_CONTROL_BEGAN) = now();
     run_blocks(slot, run);
-    if (leads) {
+    Signals signals;
+    if (releases) {
       stress(window.stress, 1);
       signals = signals_of(window, slot, control(SLUICE_CONTROL_TASK));
+    }
+    meet_worker();
+    if (leads) {
+      const uint64_t began = control<uint64_t>(SLUICE_CONTROL_BEGAN);
+      if (began != 0) note_time(window, next.slot ^ next.change, began);
+    }
+    if (releases) {
+      release(signals, window.epoch);
+      stress(window.stress, 2);
     }
   }
 }

@@ -26,8 +26,9 @@ enum {
   SLUICE_WAITS = 192,                 /* SluiceWait[SLUICE_MOST_STAGED_WAITS] */
   /* A stencil in space has 9 at most, or 5 for each of the two launches before. */
   SLUICE_MOST_STAGED_WAITS = 10,
-  SLUICE_CONTROL_KNOWN = 992, /* u32[4]: tasks that are known without a look at the tables */
-  SLUICE_PARAMETERS = 1024    /* the parameter block, then the addresses of variables */
+  SLUICE_CONTROL_KNOWN = 992,  /* u32[4]: tasks that are known without a look at the tables */
+  SLUICE_CONTROL_AHEAD = 1008, /* u32[4]: what comes to SLUICE_CONTROL_NEXT when all have read it */
+  SLUICE_PARAMETERS = 1024     /* the parameter block, then the addresses of variables */
 };
 
 #define SLUICE_NONE 0xFFFFFFFFu

@@ -51,7 +51,7 @@ void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* 
   if (backend != nullptr) {
     const megakernel::WindowBackend::Capacity capacity =
         backend->capacity(tables, held.stream().context);
-    planner.fit(capacity.workers, capacity.cache_bytes);
+    planner.fit(capacity.workers, capacity.cache_bytes, capacity.memory_bytes);
   }
   tables.plan = planner.plan(asked);
 }

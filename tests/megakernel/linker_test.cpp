@@ -69,12 +69,17 @@ TEST(LinkedMegakernel, HasOneKernelForWorkersOfTheLargestBody) {
   EXPECT_EQ(kernel.attributes.back().name, "minnctapersm");
 }
 
-// A worker that is twice as wide or more runs several blocks of a task at once, by a function that
-// has the body's in a loop. Blocks that share memory or barriers meet between one and the next.
+// A worker that is twice as wide or more runs several blocks of a task at once. Blocks that share
+// memory or barriers meet between one and the next, in a function that calls the body for each.
 TEST(LinkedMegakernel, RunsSmallBlocksSideBySideInWiderWorkers) {
-  const TaskBody small = body_of("7.0", "sm_75", "a_", 64);
-  const TaskBody as_small = body_of("7.0", "sm_75", "b_", 96);
-  const TaskBody large = body_of("7.0", "sm_75", "c_", 192);
+  const auto meeting = [](const char* prefix, uint32_t threads) {
+    auto body = testing::rewrite_statements("bar.sync 0;", {threads, 1, 1}, prefix);
+    EXPECT_TRUE(body) << body.error().line();
+    return std::move(*body);
+  };
+  const TaskBody small = meeting("a_", 64);
+  const TaskBody as_small = meeting("b_", 96);
+  const TaskBody large = meeting("c_", 192);
   EXPECT_EQ(linked_module({&small}).find_function("sluice_groups_a_k"), nullptr);
   EXPECT_EQ(linked_module({&small, &as_small}).find_function("sluice_groups_a_k"), nullptr);
   const ptx::Module wide = linked_module({&small, &as_small, &large});
@@ -97,20 +102,36 @@ TEST(LinkedMegakernel, HasWorkersOfTwoWarpsForBlocksOfOne) {
 
 TEST(LinkedMegakernel, MeetsBetweenBlocksThatAreNotIndependent) {
   const TaskBody wide = body_of("7.0", "sm_75", "a_", 256);
-  for (const bool is_independent : {true, false}) {
-    auto small = testing::rewrite_statements(is_independent ? "" : "bar.sync 1;", {64, 1, 1});
-    ASSERT_TRUE(small) << small.error().line();
-    const ptx::Module linked = linked_module({&*small, &wide});
-    ptx::Module groups;
-    ASSERT_NE(linked.find_function("sluice_groups_b_k"), nullptr);
-    groups.items.emplace_back(*linked.find_function("sluice_groups_b_k"));
-    const std::string text = ptx::print(groups);
-    // Each group has two, and the second is the body's.
-    for (const char* meets : {"@%p barrier.sync 1, 64;", "@%p barrier.sync 3, 64;"})
-      EXPECT_EQ(text.find(meets) == std::string::npos, is_independent) << text;
-    for (const char* meets : {"@%sl_at bar.sync 2, 64;", "@%sl_at bar.sync 4, 64;"})
-      EXPECT_EQ(ptx::print(linked).find(meets) == std::string::npos, is_independent) << text;
+  const auto small = testing::rewrite_statements("bar.sync 1;", {64, 1, 1});
+  ASSERT_TRUE(small) << small.error().line();
+  const std::string linked = ptx::print(linked_module({&*small, &wide}));
+  // Each group has two, and the second is the body's.
+  for (const char* meets : {"@%sl_on barrier.sync 1, 64;", "@%sl_on barrier.sync 3, 64;",
+                            "@%sl_at bar.sync 2, 64;", "@%sl_at bar.sync 4, 64;"})
+    EXPECT_NE(linked.find(meets), std::string::npos) << meets << linked;
+}
+
+// Independent blocks follow each other within the body, one by one or in groups.
+TEST(LinkedMegakernel, LeavesTheLoopOverBlocksToBodiesThatAreIndependent) {
+  const TaskBody wide = body_of("7.0", "sm_75", "a_", 256);
+  const auto small = testing::rewrite_statements("", {64, 1, 1});
+  ASSERT_TRUE(small) << small.error().line();
+  for (const auto& bodies : {std::vector{&*small}, {&*small, &wide}}) {
+    const ptx::Module linked = linked_module(bodies);
+    EXPECT_EQ(linked.find_function("sluice_groups_b_k"), nullptr);
+    const std::string text = ptx::print(linked);
+    EXPECT_NE(text.find("bra $sluice_block"), std::string::npos) << text;
+    EXPECT_EQ(text.find("barrier.sync 1"), std::string::npos) << text;
   }
+}
+
+TEST(LinkedMegakernel, TakesNoMoreRegistersThanItIsTold) {
+  const TaskBody body = body_of("7.0", "sm_75", "a_", 256);
+  const TaskBody* const bodies[] = {&body};
+  const auto text = link_megakernel(bodies, 40);
+  ASSERT_TRUE(text) << text.error().line();
+  EXPECT_NE(text->find(".maxnreg 40"), std::string::npos);
+  EXPECT_EQ(text->find("minnctapersm"), std::string::npos);
 }
 
 class AssembledMegakernel : public ::testing::TestWithParam<unsigned> {};

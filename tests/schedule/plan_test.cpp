@@ -252,13 +252,34 @@ TEST(Plan, FitsWhatADeviceSaysOfItself) {
   const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
   const Launches window = chain(1'000'000, table);
   Planner planner({.task_threads = 512});
-  planner.fit(64, 32'000'000);
+  planner.fit(64, 1'990'000);
   const Plan wide = planner.plan(window.launches);
   expect_valid(wide);
-  EXPECT_EQ(wide.tiles.size(), 1U);
+  EXPECT_LT(wide.tiles.size(), window.launches.size());
   EXPECT_EQ(wide.launches[0].blocks_per_task, 2U);
   planner.fit(64, 400'000);
-  EXPECT_GT(planner.plan(window.launches).tiles.size(), 1U);
+  EXPECT_GT(planner.plan(window.launches).tiles.size(), wide.tiles.size());
+}
+
+// Sweeps that share a tile take turns at its launches, which costs a device's workers more than
+// they gain where a cache brings nothing.
+TEST(Plan, LeavesADevicesLaunchesAsTheyComeWhereACacheBringsNothing) {
+  const dro::EdgeTable table = megakernel::testing::cross_table({8, 32, 1});
+  Planner planner({.task_threads = 512, .least_nanoseconds = device_task_nanoseconds});
+  const auto tiles = [&](uint32_t block_nanoseconds) {
+    const Launches window = chain(1'000'000, table, block_nanoseconds);
+    const Plan plan = planner.plan(window.launches);
+    expect_valid(plan);
+    return plan.tiles.size();
+  };
+  // 256 blocks of 64 workers touch 2 MB, for which memory of 1 GB/ms takes 2 us.
+  planner.fit(64, 1'990'000, 1'000'000);
+  EXPECT_EQ(tiles(0), 6U);  // not measured
+  EXPECT_LT(tiles(500), 6U);
+  EXPECT_EQ(tiles(600), 6U);
+  // All of it fits.
+  planner.fit(64, 2'000'000, 1'000'000);
+  EXPECT_EQ(tiles(500), 6U);
 }
 
 TEST(Plan, OrdersAtRandomUnderStressAndEachTimeOtherwise) {

@@ -30,6 +30,8 @@ class BlockGroup {
   // pool() is what an address in the block's own part of the pool begins with, which is at the
   // pool's offsets: a name or a register of 32 bits.
   std::string pool() const;
+  // threads_apart() is how many make a group; 0: the block has the worker for itself.
+  uint32_t threads_apart() const { return needs_ ? needs_->threads : 0; }
   bool is_moved() const { return needs_ && needs_->has_memory; }
   // meet() is a barrier of the block, which counts its threads and has a literal as its number.
   void meet(ptx::Instruction barrier, ptx::Block& out) const;

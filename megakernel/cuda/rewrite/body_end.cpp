@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "megakernel/cuda/rewrite/block_loop.hpp"
 #include "megakernel/cuda/rewrite/statements.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/visit.hpp"
@@ -97,7 +98,7 @@ void BodyEnd::write(ptx::Block& out, const std::optional<ptx::Guard>& guard) con
     append(out, fmt::format("{}mbarrier.arrive_drop.shared.b64 %sl_phase, [{}+{}];", under,
                             SLUICE_POOL, +SLUICE_CONTROL_BARRIER));
   }
-  append(out, under + "ret;");
+  append(out, under + (context_.loops ? fmt::format("bra {};", block_end) : "ret;"));
 }
 
 void BodyEnd::meet(ptx::Block& out) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "megakernel/cuda/flow/flow.hpp"
+#include "megakernel/cuda/rewrite/block_loop.hpp"
 #include "megakernel/cuda/rewrite/body_end.hpp"
 #include "megakernel/cuda/rewrite/lane_meeting.hpp"
 #include "megakernel/cuda/rewrite/operand_rewriter.hpp"
@@ -44,7 +45,7 @@ class Rewriter {
     if (meets_lanes()) LaneMeeting::declare(result.body);
     if (source_.is_entry) open_body(result);
     rewrite_block(source_.body, result.body);
-    if (source_.is_entry) end_.write(result.body, std::nullopt);
+    if (source_.is_entry) close_body(result.body);
     return result;
   }
 
@@ -72,9 +73,8 @@ class Rewriter {
       parameter.type = ptx::ScalarType::b32;
       parameter.name = fmt::format("sluice_ctaid_{}", axis);
       body.parameters.push_back(std::move(parameter));
-      append(body.body, fmt::format(".reg .b32 %sl_ctaid_{};", axis));
-      append(body.body, fmt::format("ld.param.u32 %sl_ctaid_{0}, [sluice_ctaid_{0}];", axis));
     }
+    append(body.body, read_place());
     append(body.body, ".reg .b32 %sl_thread;");
     append(body.body, ".reg .pred %sl_beyond;");
     append(body.body, context_.group.thread("%sl_thread"));
@@ -87,6 +87,15 @@ class Rewriter {
     if (meets_lanes()) meeting_.open(body.body, threads());
     end_.open(body.body);
     if (whole_warps() != threads()) append(body.body, "@%sl_beyond ret;");
+    if (context_.loops) append(body.body, open_blocks(context_.group.threads_apart()));
+  }
+
+  void close_body(Block& body) const {
+    if (context_.loops) {
+      append(body, close_blocks(context_.group.threads_apart(), ""));
+    } else {
+      end_.write(body, std::nullopt);
+    }
   }
 
   void rewrite_block(const Block& in, Block& out) {

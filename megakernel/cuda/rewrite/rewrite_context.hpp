@@ -18,6 +18,7 @@ struct RewriteContext {
   Dim3 block;
   BlockGroup group;
   std::string prefix;      // of the names of functions that the body defines
+  bool loops = false;      // over the blocks of a task (block_loop.hpp)
   bool drops_out = false;  // its barriers are of the threads that have not ended
   // Exchanges of values in a warp that may name lanes which have ended (flow.hpp).
   const std::set<const ptx::Instruction*>& exchanges_past_ends;

@@ -48,6 +48,7 @@ class TableWriter {
         renumbered_(renumbered),
         slots_(window.plan.launches.size()),
         counter_of_slot_(slots_.size(), SLUICE_NONE),
+        waits_of_(slots_.size()),
         groups_(window.plan.launches.size()) {}
 
   DeviceTables write(uint32_t stress) {
@@ -59,12 +60,10 @@ class TableWriter {
     for (size_t i = 0; i < slots_.size(); ++i)
       fill_slot(i);
     for (size_t i = 0; i < slots_.size(); ++i)
-      write_waits(i);
+      find_waits(i);
     const std::vector<SluiceTime> times(slots_.size());
     head.times = append(std::span(std::as_const(times)));
-    head.slots = append(std::span(std::as_const(slots_)));
-    for (size_t i = 0; i < slots_.size(); ++i)
-      note_signals(head.slots + i * sizeof(SluiceSlot), slots_[i]);
+    write_records();
     write_order();
     tables_.flag_count = plan_.flag_count;
     tables_.counter_count = counters_;
@@ -89,7 +88,7 @@ class TableWriter {
   void wait_for_tasks(const schedule::Dependence& from, SluiceWait wait) {
     wait.signals = flag_offset(from.master);
     wait.expected = tables_.window.epoch;
-    waits_.push_back({wait, false});
+    waits_->push_back({wait, false});
   }
 
   void wait_for_launch(const schedule::Dependence& from, SluiceWait wait) {
@@ -100,7 +99,7 @@ class TableWriter {
     }
     wait.signals = 8 * uint64_t{counter};
     wait.expected = signals_.counted[counter];
-    waits_.push_back({wait, true});
+    waits_->push_back({wait, true});
   }
 
   // A task adds to one group's counter at most, so a master has the groups of the first dependence
@@ -133,11 +132,16 @@ class TableWriter {
     wait.how.by_rows.items = anew(items);
     wait.how.by_rows.expected = anew(expected);
     wait.signals = 0;
-    waits_.push_back({wait, true});
+    waits_->push_back({wait, true});
     return true;
   }
 
  private:
+  struct Wait {
+    SluiceWait wait;
+    bool is_for_counter;  // or else for flags
+  };
+
   uint64_t reserve(size_t size) {
     constexpr size_t alignment = 16;
     const size_t offset = round_up(tables_.bytes.size(), alignment);
@@ -169,49 +173,76 @@ class TableWriter {
     slot.height = reciprocal_of(launch.grid[1]);
     const uint32_t at_once = code.at_once(workers_, launch.dynamic_shared_bytes);
     const bool in_groups = code.beside.most(workers_.threads) > 1;
-    slot.at_once = in_groups ? at_once : code.beside.is_independent ? SLUICE_NONE : 0;
+    slot.at_once = in_groups || code.beside.is_independent ? at_once : 0;
     slot.signals.flags = flag_offset(index);
-    slot.staged_words = code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size());
-    slot.staged = reserve(size_t{8} * slot.staged_words);
-    std::byte* staged = tables_.bytes.data() + slot.staged;
-    // The last parameter's padding is no part of what the program gave.
-    const size_t given = std::min<size_t>(code.parameter_bytes, from.parameter_bytes);
-    if (given != 0) std::memcpy(staged, launch.parameters, given);
-    if (!code.addresses.empty()) {
-      std::memcpy(staged + code.parameter_bytes, code.addresses.data(), 8 * code.addresses.size());
-    }
+    tables_.window.record_staged =
+        std::max(tables_.window.record_staged,
+                 code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size()));
     tables_.pool_bytes =
         std::max(tables_.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes, at_once));
   }
 
-  void write_waits(size_t index) {
-    waits_.clear();
+  void find_waits(size_t index) {
+    std::vector<Wait>& waits = waits_of_[index];
+    waits_ = &waits;
     for (const schedule::Dependence& from : plan_.dependences_of(plan_.launches[index])) {
       std::visit([&](const auto& form) { write_edges(form, from, *this); }, from.edges->form);
     }
     SluiceSlot& slot = slots_[index];
-    slot.wait_count = static_cast<uint32_t>(waits_.size());
+    slot.wait_count = static_cast<uint32_t>(waits.size());
     slot.lanes.bits = static_cast<uint32_t>(
-        std::bit_width(std::clamp<size_t>(waits_.size(), 1, most_waits_at_once) - 1));
+        std::bit_width(std::clamp<size_t>(waits.size(), 1, most_waits_at_once) - 1));
     slot.lanes.mask = (1U << slot.lanes.bits) - 1;
     slot.lanes.together = lanes >> slot.lanes.bits;
-    const bool is_simple = !waits_.empty() && waits_.size() <= SLUICE_MOST_STAGED_WAITS &&
-                           std::all_of(waits_.begin(), waits_.end(), [](const Wait& one) {
-                             return one.wait.per_task.factor != 0;
-                           });
+    const bool fits = waits.size() <= SLUICE_MOST_STAGED_WAITS;
+    const bool is_simple =
+        !waits.empty() && fits &&
+        std::ranges::all_of(waits, [](const Wait& one) { return one.wait.per_task.factor != 0; });
     slot.simple_width = is_simple ? slot.grid[0] : 0;
-    slot.waits = reserve(waits_.size() * sizeof(SluiceWait));
-    for (size_t i = 0; i < waits_.size(); ++i) {
-      const size_t place = slot.waits + i * sizeof(SluiceWait);
-      std::memcpy(tables_.bytes.data() + place, &waits_[i].wait, sizeof(SluiceWait));
-      (waits_[i].is_for_counter ? tables_.counter_places : tables_.flag_places)
-          .push_back(place + offsetof(SluiceWait, signals));
+    if (fits) {
+      tables_.window.record_waits = std::max(tables_.window.record_waits, slot.wait_count);
+    } else {
+      slot.waits = reserve(waits.size() * sizeof(SluiceWait));
+      write_waits(waits, slot.waits);
     }
   }
 
-  void note_signals(size_t place, const SluiceSlot& slot) {
+  void write_waits(const std::vector<Wait>& waits, size_t place) {
+    for (const Wait& one : waits) {
+      std::memcpy(tables_.bytes.data() + place, &one.wait, sizeof one.wait);
+      (one.is_for_counter ? tables_.counter_places : tables_.flag_places)
+          .push_back(place + offsetof(SluiceWait, signals));
+      place += sizeof one.wait;
+    }
+  }
+
+  void write_records() {
+    SluiceWindow& head = tables_.window;
+    const size_t waits = head.record_waits * sizeof(SluiceWait);
+    head.record_bytes = static_cast<uint32_t>(round_up(
+        sizeof(SluiceSlot) + waits + size_t{8} * head.record_staged, size_t{16}));
+    head.slots = reserve(slots_.size() * head.record_bytes);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const size_t place = head.slots + i * head.record_bytes;
+      std::memcpy(tables_.bytes.data() + place, &slots_[i], sizeof slots_[i]);
+      note_signals(place, i);
+      if (slots_[i].waits == 0) write_waits(waits_of_[i], place + sizeof(SluiceSlot));
+      write_staged(window_.code[i], tables_.bytes.data() + place + sizeof(SluiceSlot) + waits);
+    }
+  }
+
+  // The last parameter's padding is no part of what the program gave.
+  static void write_staged(const LaunchCode& from, std::byte* staged) {
+    const DeviceCode& code = *from.device;
+    const size_t given = std::min<size_t>(code.parameter_bytes, from.parameter_bytes);
+    if (given != 0) std::memcpy(staged, from.launch->parameters, given);
+    if (code.addresses.empty()) return;
+    std::memcpy(staged + code.parameter_bytes, code.addresses.data(), 8 * code.addresses.size());
+  }
+
+  void note_signals(size_t place, size_t slot) {
     tables_.flag_places.push_back(place + offsetof(SluiceSlot, signals.flags));
-    if (counter_of_slot_[(place - tables_.window.slots) / sizeof slot] == SLUICE_NONE) return;
+    if (counter_of_slot_[slot] == SLUICE_NONE) return;
     tables_.counter_places.push_back(place + offsetof(SluiceSlot, signals.counter));
   }
 
@@ -221,7 +252,8 @@ class TableWriter {
     for (const schedule::TaskRun& run : plan_.runs)
       runs.push_back(device_run(run));
     if (plan_.runs.empty()) runs.push_back(device_run({.count = plan_.flag_count, .launches = 0}));
-    runs.push_back({.last_ticket = UINT32_MAX, .first_slot = SLUICE_NONE});
+    // Twice, since workers load the run behind theirs too.
+    runs.insert(runs.end(), 2, {.last_ticket = UINT32_MAX, .first_slot = SLUICE_NONE});
     tables_.window.runs = append(std::span(std::as_const(runs)));
     tables_.window.tasks = reserve(plan_.tasks.size() * sizeof(SluiceTask));
     auto* to = tables_.bytes.data() + tables_.window.tasks;
@@ -252,10 +284,6 @@ class TableWriter {
     return counters_++;
   }
 
-  struct Wait {
-    SluiceWait wait;
-    bool is_for_counter;  // or else for flags
-  };
   struct MasterGroups {
     std::vector<TaskRange> groups;
     std::vector<uint32_t> counters;
@@ -269,7 +297,8 @@ class TableWriter {
   DeviceTables tables_;
   std::vector<SluiceSlot> slots_;
   std::vector<uint32_t> counter_of_slot_;
-  std::vector<Wait> waits_;  // of the slot that is being written
+  std::vector<std::vector<Wait>> waits_of_;  // by slot
+  std::vector<Wait>* waits_ = nullptr;       // of the slot whose are being found
   std::vector<MasterGroups> groups_;
   std::map<const void*, uint64_t> written_;
   uint32_t counters_ = 0;

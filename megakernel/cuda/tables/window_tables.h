@@ -60,8 +60,10 @@ typedef struct SluiceSignals {
   uint64_t group_counters; /* offset of a u32 a task: the counter of its group. 0: none */
 } SluiceSignals;
 
-/* SluiceSlot is one launch. A worker has a copy at the beginning of its shared memory while it runs
- * tasks of it. Offsets are in bytes from SluiceWindow::tables. */
+/* SluiceSlot is one launch. A worker has a copy of its record in its shared memory while it runs
+ * tasks of it: the slot, its waits, the parameter block, the addresses of variables. All records of
+ * a window are of one size, so that nothing must be read before it is known where they are. Offsets
+ * are in bytes from SluiceWindow::tables. */
 typedef struct SLUICE_TOGETHER SluiceSlot {
   uint32_t grid[3];
   uint32_t dynamic_shared_bytes;
@@ -71,16 +73,16 @@ typedef struct SLUICE_TOGETHER SluiceSlot {
   uint32_t simple_width; /* the grid's, where it has waits, all near_by and no more than are looked
                             at and staged at once; or else 0 */
   SluiceLanes lanes;
-  uint32_t staged_words; /* of 8 bytes */
+  uint32_t zero;
   SluiceReciprocal width;
   SluiceReciprocal height;
   SluiceSignals signals;
-  uint64_t waits;   /* offset of SluiceWait[], device_edges.h */
-  uint64_t staged;  /* offset: the parameter block, then addresses of variables */
+  uint64_t waits; /* offset of SluiceWait[], device_edges.h, where they are more than fit a record */
+  uint64_t zeros;
   uint32_t body;    /* its number in sluice_run_block() */
   uint32_t at_once; /* 0: its blocks follow each other, with a barrier of the worker between
-                       them; SLUICE_NONE: without one; or else sluice_run_block() runs all
-                       blocks of a task, so many at once */
+                       them; or else sluice_run_block() runs all blocks of a task, so many at
+                       once */
 } SluiceSlot;
 
 /* SluiceReport is what a worker says before it gives up. The host reads it; all zero before. */
@@ -108,7 +110,7 @@ typedef struct SluiceWindow {
   uint64_t tables; /* address of what the host wrote: a SluiceTickets, and what offsets lead to */
   uint64_t flags;
   uint64_t counters;
-  uint64_t slots;  /* offset of SluiceSlot[] */
+  uint64_t slots;  /* offset of the records */
   uint64_t runs;   /* address of SluiceRun[]; the last one has all tickets behind the tasks' */
   uint64_t tasks;  /* address of SluiceTask[], those that are listed */
   uint64_t times;  /* offset of SluiceTime[], a slot each, zeros */
@@ -121,6 +123,10 @@ typedef struct SluiceWindow {
   /* Who runs one of these first tickets asks for the next one ahead. None where no more tickets are
      left than there are workers: who ends early takes them. */
   uint32_t tickets_ahead;
+  uint32_t record_bytes;  /* a multiple of 16 */
+  uint32_t record_waits;  /* SluiceWaits in each */
+  uint32_t record_staged; /* what lies behind those, in 8 bytes */
+  uint32_t zero;
 } SluiceWindow;
 
 #endif

@@ -195,7 +195,8 @@ TEST_F(DeviceExecutorTest, UsesTheLaneOfAFailedSubmitAgain) {
 
 // A kernel of a library is the same in all contexts, where its code for the megakernel is not.
 TEST_F(DeviceExecutorTest, EachContextHasCodeAndMemoryOfItsOwn) {
-  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  // As many workers as blocks, so that no code for many of them is made.
+  DeviceExecutor executor(recording_.driver, {.workers = blocks, .wait_for_code = true});
   const CUcontext first = context_;
   EXPECT_EQ(run(executor, window(executor)), CUDA_SUCCESS);
   ASSERT_EQ(cuCtxCreate_v2(&context_, 0, 0), CUDA_SUCCESS);
@@ -292,7 +293,7 @@ TEST_F(DeviceExecutorTest, RunsBlocksSideBySideInTheSharedMemoryThatWorkersLeave
     launched = shared;
     return cuLaunchKernel(function, x, y, z, bx, by, bz, shared, stream, parameters, extra);
   };
-  DeviceExecutor executor(recording_.driver, {.workers = 2, .wait_for_code = true});
+  DeviceExecutor executor(recording_.driver, {.workers = blocks, .wait_for_code = true});
   block_ = {256, 1, 1};
   ASSERT_NE(find(executor).code, nullptr);
   body_ = WindowBackend::no_body;

@@ -55,6 +55,10 @@ bool is_in_body(const Instruction& here) {
   return here.function.ends_with("$b0_k");
 }
 
+bool calls_body(const Instruction& here) {
+  return here.is("CALL") && here.operands.find("sluice_run_block") != std::string::npos;
+}
+
 class TicketPath : public ::testing::TestWithParam<unsigned> {
  protected:
   void SetUp() override {
@@ -62,31 +66,25 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
       GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
                       "not looked at";
     }
-    code_ = code_of(false);
-  }
-
-  static testing::MachineCode code_of(bool in_groups) {
-    const auto linked = testing::counting_megakernel(in_groups);
-    EXPECT_TRUE(linked) << linked.error().line();
+    const auto linked = testing::counting_megakernel(false);
+    ASSERT_TRUE(linked) << linked.error().line();
     const auto file = std::filesystem::path(::testing::TempDir()) /
                       fmt::format("ticket_path_{}_{}.ptx", getpid(), GetParam());
     std::ofstream(file) << linked->text;
     auto code = testing::disassemble(file.string(), GetParam());
     std::filesystem::remove(file);
-    EXPECT_TRUE(code);
-    return code.value_or(testing::MachineCode());
+    ASSERT_TRUE(code);
+    code_ = std::move(*code);
   }
 
   static bool reads_ticket(const Instruction& here) {
     return here.is("LDS.128") && here.operands.find(next_place()) != std::string::npos;
   }
 
-  // The leading lane's way from where it reads its ticket to the body. It does all that other lanes
-  // of its warp do, and fetches the next task too.
-  Path path(std::vector<Landmark> landmarks) const { return path(code_, std::move(landmarks)); }
-  static Path path(const testing::MachineCode& code, std::vector<Landmark> landmarks) {
+  // A way from where all lanes read which task it is, through all landmarks.
+  Path path(std::vector<Landmark> landmarks) const {
     landmarks.insert(landmarks.begin(), {{is_barrier, nullptr}, {reads_ticket, is_barrier}});
-    Path path = testing::shortest_path(code, megakernel_name, landmarks);
+    Path path = testing::shortest_path(code_, megakernel_name, landmarks);
     path.erase(path.begin(), std::find_if(path.begin(), path.end(),
                                           [&](const auto* one) { return reads_ticket(*one); }));
     return path;
@@ -104,63 +102,64 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
   static bool keeps_next(const Instruction& here) {
     return here.is("STS.128") && here.operands.find(next_place()) != std::string::npos;
   }
-
-  // within_slot() is that of a task whose slot is staged, and the next one's too. Nothing is read
-  // of the tables.
-  Path within_slot() const { return within_slot(code_); }
-  static Path within_slot(const testing::MachineCode& code) {
-    const auto finds_task = [](const Instruction& here) {
-      return here.is("LDS.128") && here.operands.find(fmt::format(
-                                       "+{:#x}]", int{SLUICE_CONTROL_KNOWN})) != std::string::npos;
-    };
-    return path(code, {{is_ticket, is_table_load},
-                       {is_signal_load, is_table_load},
-                       {is_fence, is_table_load},
-                       {is_barrier, is_table_load},
-                       {finds_task, is_table_load},
-                       {keeps_next, is_barrier},
-                       {is_in_body, is_barrier}});
+  static bool keeps_ahead(const Instruction& here) {
+    return here.is("STS.128") && here.operands.find(fmt::format(
+                                     "+{:#x}]", int{SLUICE_CONTROL_AHEAD})) != std::string::npos;
+  }
+  static bool is_other_work(const Instruction& here) {
+    return is_ticket(here) || is_table_load(here);
   }
 
-  // new_slot() is that of the first task of a slot, up to its first look at a signal.
-  Path new_slot() const {
-    const auto stages_wait = [](const Instruction& here) {
-      return here.is("STS.64") &&
-             here.operands.find(fmt::format("+{:#x}]", int{SLUICE_WAITS})) != std::string::npos;
-    };
-    return path({{is_table_load, is_ticket},
-                 {stages_wait, is_ticket},
-                 {is_ticket, nullptr},
-                 {is_signal_load, is_table_load}});
+  // waiting() is the way of the lane that leads, which does all that others of its warp do, in a
+  // task whose slot is staged. Nothing is read of the tables.
+  Path waiting() const {
+    return path({{is_signal_load, is_other_work},
+                 {is_fence, is_other_work},
+                 {is_barrier, is_other_work},
+                 {is_in_body, is_barrier}});
   }
+
+  // looking_ahead() is meanwhile that of the lane that looks for the next task.
+  Path looking_ahead() const {
+    return path({{is_ticket, is_signal_load},
+                 {keeps_ahead, is_signal_load},
+                 {is_barrier, is_signal_load},
+                 {keeps_next, is_barrier},
+                 {is_in_body, is_barrier}});
+  }
+
+  // new_slot() is the way of the lane that leads in the first task of a slot, up to its first look
+  // at a signal.
+  Path new_slot() const { return path({{is_table_load, is_ticket}, {is_signal_load, is_ticket}}); }
 
   // release() leads from the barrier behind a task's blocks to the next ticket's words.
   Path release() const {
-    Path found = testing::shortest_path(
-        code_, megakernel_name,
-        {{is_barrier, nullptr}, {is_signal_store, is_barrier}, {reads_ticket, is_barrier}});
-    found.erase(found.begin(), std::find_if(found.begin(), found.end(),
-                                            [](const auto* one) { return is_barrier(*one); }));
+    Path found = testing::shortest_path(code_, megakernel_name,
+                                        {{calls_body, nullptr},
+                                         {is_barrier, nullptr},
+                                         {is_signal_store, is_barrier},
+                                         {reads_ticket, is_barrier}});
+    const auto signal = std::find_if(found.begin(), found.end(),
+                                     [](const auto* one) { return is_signal_store(*one); });
+    const auto barrier = std::find_if(std::make_reverse_iterator(signal), found.rend(),
+                                      [](const auto* one) { return is_barrier(*one); });
+    found.erase(found.begin(), barrier.base() - 1);
     return found;
   }
 
-  // sections() is how many instructions there are of each kind; of groups, how many more where two
-  // blocks run side by side.
+  // sections() is how many instructions there are of each kind.
   std::map<std::string, size_t> sections() const {
-    const Path found = within_slot(), first = new_slot();
+    const Path found = waiting(), ahead = looking_ahead();
     const auto before = [](const Path& all, bool (*is)(const Instruction&)) {
       return static_cast<size_t>(
           std::find_if(all.begin(), all.end(), [&](const auto* one) { return is(*one); }) -
           all.begin());
     };
-    const size_t ticket = before(found, is_ticket) + 1, barrier = before(found, is_barrier);
-    const size_t fetched = before(found, keeps_next) + 1;
-    return {{"ticket", ticket},
-            {"stage", before(first, is_ticket) + 1 - ticket},
-            {"await", barrier - ticket},
-            {"fetch", fetched - barrier},
-            {"run", found.size() - 1 - fetched},
-            {"groups", within_slot(code_of(true)).size() - found.size()},
+    const size_t barrier = before(found, is_barrier);
+    return {{"stage", new_slot().size() - before(found, is_signal_load)},
+            {"await", barrier},
+            {"run", found.size() - 1 - barrier},
+            {"ahead", ahead.size() - 1},
             {"release", release().size() - 1}};
   }
 
@@ -193,24 +192,35 @@ TEST_P(TicketPath, HasSectionsNoLongerThanTheTableSays) {
   }
 }
 
-TEST_P(TicketPath, TakesFewInstructionsAndOneLoadWithinASlot) {
-  const Path found = within_slot();
-  ASSERT_FALSE(found.empty());
-  if (std::getenv("SLUICE_SHOW_PATH") != nullptr) {
-    for (const Instruction* one : found)
-      std::printf("%s %s %s\n", one->guard.c_str(), one->opcode.c_str(), one->operands.c_str());
-  }
-  std::printf("sm_%u: %zu instructions from ticket to body\n", GetParam(), found.size() - 1);
-  EXPECT_LE(found.size() - 1, most_instructions);  // without the body's first one
-  EXPECT_EQ(chain(found), 1U);
-  for (const Instruction* one : found)
-    EXPECT_FALSE(one->is("I2F") || one->is("MUFU") || one->is("STL")) << "a division, or a spill";
+void show(const Path& path) {
+  if (std::getenv("SLUICE_SHOW_PATH") == nullptr) return;
+  for (const Instruction* one : path)
+    std::printf("%s %s %s\n", one->guard.c_str(), one->opcode.c_str(), one->operands.c_str());
 }
 
-TEST_P(TicketPath, HasThreeLoadsThatHangOnEachOtherInTheFirstTaskOfASlot) {
-  const Path found = new_slot();
+// Both ways are gone at the same time by lanes of two warps.
+TEST_P(TicketPath, TakesFewInstructionsAndOneLoadWithinASlot) {
+  for (const Path& found : {waiting(), looking_ahead()}) {
+    ASSERT_FALSE(found.empty());
+    show(found);
+    std::printf("sm_%u: %zu instructions from ticket to body\n", GetParam(), found.size() - 1);
+    EXPECT_LE(found.size() - 1, most_instructions);  // without the body's first one
+    for (const Instruction* one : found)
+      EXPECT_FALSE(one->is("I2F") || one->is("MUFU") || one->is("STL")) << "a division, or a spill";
+  }
+  EXPECT_EQ(chain(waiting()), 1U);
+}
+
+// The slot and its waits come from the tables together, so that the first look at a signal is the
+// second load that waits for one before it.
+TEST_P(TicketPath, LoadsNothingByWhatItHasLoadedToStageASlot) {
+  Path found = new_slot();
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(chain(found), 3U);
+  EXPECT_EQ(std::ranges::count_if(found, [](const auto* one) { return is_table_load(*one); }), 2);
+  const auto last = std::find_if(found.rbegin(), found.rend(),
+                                 [](const auto* one) { return is_table_load(*one); });
+  found.erase(last.base(), found.end());
+  EXPECT_EQ(testing::load_chain(found), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, TicketPath, ::testing::Values(90U, 100U, 120U),
