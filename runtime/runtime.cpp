@@ -43,16 +43,11 @@ std::optional<Policy::Config> policy_of(const Config& config, Device& device) {
 // on at half of the limit, which so must not be below that.
 constexpr size_t least_room = 2048;
 
-// Launches. A window of a GPU is planned and brought there in the time that so many short launches
-// take, a few microseconds each, and what it ends by costs the device no more than that.
-constexpr size_t launches_ahead = 16;
-
-StreamWindows::Limits limits_of(const Config& config, Device& device) {
+StreamWindows::Limits limits_of(const Config& config) {
   const size_t launches = std::max(1U, config.window_launches);
   // Mekong's rule finds RAW only, which is not enough to reorder by: its launches run one after
   // another, and what the rule finds is there to be compared.
-  return {config.rule == dro::Rule::buffer ? 1 : launches, std::max(8 * launches, least_room),
-          device.windows() == nullptr ? 0 : launches_ahead};
+  return {config.rule == dro::Rule::buffer ? 1 : launches, std::max(8 * launches, least_room)};
 }
 
 // Work in the background costs the processor's time that it takes.
@@ -83,7 +78,7 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
               .stress = config.stress,
               .times_tasks = config.time_tasks && follower.journal() != nullptr,
               .only_what_pays = policy_of(config, device).has_value()}),
-      streams(gate, device, runner, policy, follower, observers, limits_of(config, device)),
+      streams(gate, device, runner, policy, follower, observers, limits_of(config)),
       takes{.transfers = device.has_host_memory() && runs_freely(config, device),
             .host_memory = device.has_host_memory() && !config.checks.has_value()} {
   for (const auto kind : {Transfer::Kind::copy, Transfer::Kind::fill})

@@ -164,12 +164,20 @@ uint32_t DeviceExecutor::workers_for(const CodeStore::Loaded& code, uint64_t poo
   return config_.workers != 0 ? config_.workers : resident_workers(driver_, code, pool_bytes);
 }
 
-// is_crowded() is whether some launch has more blocks than there are workers of that module.
+// is_crowded() is whether some launch has more tasks than there are workers of that module, or more
+// blocks as long as there is no plan. Where it has not, more workers would have nothing to do.
 bool DeviceExecutor::is_crowded(const Window& window, const CodeStore::Loaded& code) const {
-  const uint64_t threads = uint64_t{workers_for(code, pool_bytes_of(window))} * code.threads;
+  const uint64_t workers = workers_for(code, pool_bytes_of(window));
+  const auto& planned = window.plan.launches;
+  if (!planned.empty()) {
+    return std::ranges::any_of(planned, [&](const schedule::LaunchTasks& tasks) {
+      return task_count(tasks) > workers;
+    });
+  }
   return std::ranges::any_of(window.code, [&](const LaunchCode& launch) {
     const uint32_t* grid = launch.launch->grid;
-    return uint64_t{grid[0]} * grid[1] * grid[2] * launch.device->beside.threads > threads;
+    return uint64_t{grid[0]} * grid[1] * grid[2] * launch.device->beside.threads >
+           workers * code.threads;
   });
 }
 

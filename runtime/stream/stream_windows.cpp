@@ -47,11 +47,9 @@ const std::shared_ptr<size_t>& outstanding_in(const HeldStream& stream) {
 // its end submits the window. Behind another stream's work a launch could wait for ever. So a new
 // stream, whose handle may be wrong, lets the driver say so to this call. To the stream of a thread
 // only that thread can submit, so nothing may stay behind for the device's.
-bool goes_at_once(const WindowLine& line, const StreamWindows::Limits& limits) {
+bool goes_at_once(const WindowLine& line, size_t most_launches) {
   const LaunchWindow& window = line.window;
-  const bool is_next = limits.ahead != 0 && line.outstanding == 1 && window.size() >= limits.ahead;
-  return line.outstanding == 0 || is_next || window.size() >= limits.window_launches ||
-         window.stream().is_per_thread();
+  return line.outstanding == 0 || window.size() >= most_launches || window.stream().is_per_thread();
 }
 
 // may_go_plainly() is false where a driver's stream might have no room: it takes 1024 operations
@@ -110,7 +108,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
         window.depend_on(dependence.master,
                          follower_.tracker().get().edge_table(dependence.dro->edges));
     }
-    const bool at_once = together_ != &stream && goes_at_once(line, limits_);
+    const bool at_once = together_ != &stream && goes_at_once(line, limits_.window_launches);
     return at_once ? submit(line) : 0;
   } catch (...) {
     gate_.fail();  // which gives this launch to the driver, with those before it
@@ -122,7 +120,7 @@ StreamWindows::Together::~Together() {
   streams_.together_ = nullptr;
   try {
     WindowLine& line = *stream_.line;
-    if (!line.window.empty() && goes_at_once(line, streams_.limits_))
+    if (!line.window.empty() && goes_at_once(line, streams_.limits_.window_launches))
       streams_.close(line);
   } catch (...) {
     streams_.gate_.fail();
@@ -202,7 +200,7 @@ void StreamWindows::forget(WindowLine& line, std::span<const WindowPart> parts) 
 void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
   const auto verdict = policy_.compares() ? policy_.ended(way, sample) : std::nullopt;
   if (verdict) follower_.tell(*verdict);
-  if (!line.window.empty() && goes_at_once(line, limits_)) close(line);
+  if (line.outstanding == 0) close(line);
 }
 
 void StreamWindows::when_done(const StreamKey& stream, Policy::Sample sample) {

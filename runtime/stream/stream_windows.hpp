@@ -30,9 +30,6 @@ class StreamWindows {
     size_t window_launches = 0;  // a window closes at this many launches
     // At so many launches of one stream given to the device wait_for_room() waits.
     size_t outstanding = 0;
-    // A window of so many launches goes to the device behind one that runs, so that the device need
-    // not wait for it to be planned; 0: only where none runs, or when it is full.
-    size_t ahead = 0;
   };
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
