@@ -66,6 +66,13 @@ typedef struct SluiceGraphStep {
   uint32_t element_bytes; /* likewise */
 } SluiceGraphStep;
 
+/* SluiceGraphSteps are those of one graph; no other steps of the process have its version. */
+typedef struct SluiceGraphSteps {
+  const SluiceGraphStep* steps;
+  uint64_t count;
+  uint64_t version;
+} SluiceGraphSteps;
+
 /* SluiceHostDeviceTable. Results are CUresult values. */
 typedef struct SluiceHostDeviceTable {
   size_t size; /* sizeof this table: later versions append */
@@ -101,7 +108,7 @@ typedef struct SluiceHostDeviceTable {
    * device memory and fills, and nothing else: `exec` is a CUgraphExec that has begun in no other
    * stream than `stream`. They are there until the graph is changed or ends. Any other graph is an
    * error, and one in a captured stream. Whoever runs the steps does so in the stream's order. */
-  int (*graph_steps)(void* exec, void* stream, const SluiceGraphStep** steps, uint64_t* count);
+  int (*graph_steps)(void* exec, void* stream, SluiceGraphSteps* steps);
   /* Not 0: what the stream has ends whatever the host does from here, and so does what it would be
    * given now: neither functions of the program nor kernels that may wait for the host stand before
    * that. 0 for a default stream, a captured one and what is no stream. Thread-safe. */
@@ -118,7 +125,7 @@ typedef struct SluiceHostDeviceTable {
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */
 #define SLUICE_HOST_DEVICE_TABLE_UUID \
-  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x65}
+  {0xb3, 0xa1, 0xd0, 0xc2, 0x51, 0xc4, 0x4a, 0x52, 0x9f, 0x0e, 0x5c, 0x1d, 0x7e, 0x2b, 0x9a, 0x66}
 
 #ifdef __cplusplus
 }

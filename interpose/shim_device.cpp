@@ -266,13 +266,11 @@ std::shared_ptr<void> ShimDevice::promise_event(void* event, const StreamKey& st
   return {promise, table_->reach_event};
 }
 
-std::span<const SluiceGraphStep> ShimDevice::graph_steps(void* graph, const StreamKey& stream) {
-  const SluiceGraphStep* steps = nullptr;
-  uint64_t count = 0;
-  if (table_ == nullptr ||
-      table_->graph_steps(graph, stream.handle, &steps, &count) != CUDA_SUCCESS)
+runtime::GraphSteps ShimDevice::graph_steps(void* graph, const StreamKey& stream) {
+  SluiceGraphSteps steps = {};
+  if (table_ == nullptr || table_->graph_steps(graph, stream.handle, &steps) != CUDA_SUCCESS)
     return {};
-  return {steps, count};
+  return {{steps.steps, steps.count}, steps.version};
 }
 
 void ShimDevice::never_wait_for_room(bool never) {

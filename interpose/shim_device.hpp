@@ -44,7 +44,7 @@ class ShimDevice : public runtime::Device {
                        const std::function<void(Ends ends)>& work) override;
   bool is_reached(void* event) override;
   std::shared_ptr<void> promise_event(void* event, const StreamKey& stream) override;
-  std::span<const SluiceGraphStep> graph_steps(void* graph, const StreamKey& stream) override;
+  runtime::GraphSteps graph_steps(void* graph, const StreamKey& stream) override;
   void never_wait_for_room(bool never) override;
   void hold_functions(bool hold) override;
 

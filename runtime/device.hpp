@@ -40,6 +40,12 @@ struct VariablePlace {
   uint64_t bytes = 0;
 };
 
+// GraphSteps are those of a graph. No other steps ever have the same version.
+struct GraphSteps {
+  std::span<const SluiceGraphStep> steps;
+  uint64_t version = 0;
+};
+
 // Device. launch() and enqueue() are called under the runtime's lock, which `work` takes when it
 // ends, so they must not wait for work of the device (WithoutWaiting).
 class Device {
@@ -122,10 +128,7 @@ class Device {
   // graph_steps() is what a launch of an instantiated graph (CUgraphExec) in that stream would do,
   // one step after the other; nothing where it is not to be known, or the driver has to order it.
   // Good until the graph is changed.
-  virtual std::span<const SluiceGraphStep> graph_steps(void* /*graph*/,
-                                                       const StreamKey& /*stream*/) {
-    return {};
-  }
+  virtual GraphSteps graph_steps(void* /*graph*/, const StreamKey& /*stream*/) { return {}; }
 
   // never_wait_for_room() says whether calls of this thread to the driver may wait where a stream
   // has taken all that it takes; enqueue() never does.

@@ -39,7 +39,8 @@ int with_launch(const SluiceGraphStep& step, const StreamKey& stream, Call&& cal
 std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lock) {
   if (gate.is_shut() || !takes.transfers) return std::nullopt;
   streams.wait_for_room(lock, graph.stream);
-  const std::span<const SluiceGraphStep> steps = device.graph_steps(graph.graph, graph.stream);
+  const std::span<const SluiceGraphStep> steps =
+      device.graph_steps(graph.graph, graph.stream).steps;
   const auto is_kernel = [](const SluiceGraphStep& step) { return step.function != nullptr; };
   const bool is_known = std::ranges::all_of(steps, [&](const SluiceGraphStep& step) {
     return is_kernel(step) || can_be_launch(transfer_of(step, graph.stream));

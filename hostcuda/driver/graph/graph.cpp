@@ -1,6 +1,7 @@
 #include "hostcuda/driver/graph/graph.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 namespace sluice::hostcuda {
@@ -253,13 +254,15 @@ SharedOperation GraphExec::sequence() {
   return sequence_;
 }
 
-const std::vector<SluiceGraphStep>& GraphExec::steps() {
+SluiceGraphSteps GraphExec::steps() {
+  static std::atomic<uint64_t> versions{0};
   if (described_ == nullptr || described_ != sequence()) {
     described_ = sequence();
     described_steps_.clear();
     if (!described_->describe(described_steps_)) described_steps_.clear();
+    version_ = ++versions;
   }
-  return described_steps_;
+  return {described_steps_.data(), described_steps_.size(), version_};
 }
 
 std::vector<std::shared_ptr<Event>> GraphExec::events_of(CUgraphNodeType type) const {

@@ -121,7 +121,7 @@ class GraphExec {
   // sequence() is what a launch runs; steps() the same in the form of block_abi.h, none where that
   // cannot say it.
   SharedOperation sequence();
-  const std::vector<SluiceGraphStep>& steps();
+  SluiceGraphSteps steps();
   // begin_in() says in which stream a launch begins, and is that of the one before, which it comes
   // after. last_stream() may be gone.
   StreamRef begin_in(const StreamRef& stream) { return std::exchange(last_stream_, stream).lock(); }
@@ -153,6 +153,7 @@ class GraphExec {
   SharedOperation sequence_;   // null where a step has changed
   SharedOperation described_;  // the sequence that described_steps_ tell
   std::vector<SluiceGraphStep> described_steps_;
+  uint64_t version_ = 0;  // of these
   std::weak_ptr<Stream> last_stream_;
 };
 

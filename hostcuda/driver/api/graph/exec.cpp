@@ -135,22 +135,22 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
 SLUICE_PER_THREAD_FORM(cuGraphLaunch, ptsz, (CUgraphExec handle, CUstream stream_handle),
                        (handle, stream_handle))
 
-int sluice::hostcuda::graph_steps(void* handle, void* stream_handle, const SluiceGraphStep** steps,
-                                  uint64_t* count) {
-  return with_stream(
-      static_cast<CUstream>(stream_handle),
-      [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
-        const auto exec = known_graph_execs().find(static_cast<CUgraphExec>(handle));
-        if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS) return error;
-        const StreamRef last = exec->last_stream();
-        if (is_captured(stream) || (last != nullptr && last != stream) || exec->steps().empty())
-          return CUDA_ERROR_NOT_SUPPORTED;
-        exec->begin_in(stream);
-        *steps = exec->steps().data();
-        *count = exec->steps().size();
-        return CUDA_SUCCESS;
-      });
+int sluice::hostcuda::graph_steps(void* handle, void* stream_handle, SluiceGraphSteps* steps) {
+  return with_stream(static_cast<CUstream>(stream_handle),
+                     [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+                       const auto exec = known_graph_execs().find(static_cast<CUgraphExec>(handle));
+                       if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                       if (const CUresult error = driver.engine.error(); error != CUDA_SUCCESS)
+                         return error;
+                       const StreamRef last = exec->last_stream();
+                       if (is_captured(stream) || (last != nullptr && last != stream))
+                         return CUDA_ERROR_NOT_SUPPORTED;
+                       const SluiceGraphSteps found = exec->steps();
+                       if (found.count == 0) return CUDA_ERROR_NOT_SUPPORTED;
+                       exec->begin_in(stream);
+                       *steps = found;
+                       return CUDA_SUCCESS;
+                     });
 }
 
 // There is nowhere else to put a graph.

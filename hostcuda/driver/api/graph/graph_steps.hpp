@@ -7,6 +7,6 @@
 
 namespace sluice::hostcuda {
 
-int graph_steps(void* exec, void* stream, const SluiceGraphStep** steps, uint64_t* count);
+int graph_steps(void* exec, void* stream, SluiceGraphSteps* steps);
 
 }  // namespace sluice::hostcuda
