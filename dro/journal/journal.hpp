@@ -27,7 +27,8 @@ struct LaunchView {
 // a thread of its own, some milliseconds later; others only append. Destruction writes all that is
 // left. A program that ends without it loses those milliseconds, and no line is ever cut by that
 // alone. All functions are thread-safe but those that tell of a launch, describe_launch() and
-// on_launch(), on_given_up() or on_opaque_launch() after it: one thread at a time may call these.
+// on_launch(), on_given_up() or on_opaque_launch() after it, and on_row(): one thread at a time may
+// call these.
 class JournalWriter : public Observer {
  public:
   // open() creates (or truncates) `path` and writes the header. An error says why it cannot.
@@ -45,6 +46,9 @@ class JournalWriter : public Observer {
   // note() writes any other record; a warning is logged too.
   void note(Record record) override;
   void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) override;
+  // can_repeat() is whether on_row() may come for this row now.
+  bool can_repeat(const LaunchRow& row, LaunchNumber first) const;
+  void on_row(const LaunchRow& row, LaunchNumber first) override;
   void on_given_up(const LaunchEntry&, InternedId) override;
   void on_opaque_launch(LaunchNumber, const std::string& reason) override;
 

@@ -77,6 +77,27 @@ bool JournalBatch::add_repeat(LaunchNumber number, InternedId interned,
   return true;
 }
 
+bool JournalBatch::can_add(const LaunchRow& row, LaunchNumber first) {
+  const LaunchNumber last = first + row.size();
+  return row.last_interned() < most_repeated &&
+         (last <= UINT32_MAX || row.first_fixed() > last - UINT32_MAX);
+}
+
+void JournalBatch::add(const LaunchRow& row, LaunchNumber first) {
+  const std::span<const RowDependence> dependences = row.dependences();
+  size_t at = 0;
+  for (const RowLaunch& launch : row.launches()) {
+    uint64_t* word = append(2 + launch.dependence_count);
+    *word++ = pair_of(launch.interned, launch.dependence_count);
+    *word++ = first;
+    for (const size_t end = at + launch.dependence_count; at < end; ++at) {
+      const uint64_t back = first - dependences[at].master_of(first);
+      *word++ = pair_of(static_cast<uint32_t>(back), dependences[at].dro);
+    }
+    ++first;
+  }
+}
+
 // A repeat launch's line is what text_of() gives for the whole launch.
 void JournalBatch::next_line(size_t& at, LaunchMiddles& middles, std::string& line) const {
   const uint64_t counts = words_[at++];

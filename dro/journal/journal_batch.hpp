@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dro/journal/journal_format.hpp"
+#include "dro/rule/launch_row.hpp"
 
 namespace sluice::dro {
 
@@ -34,6 +35,10 @@ class JournalBatch {
   // nothing added, where the numbers are too large for it.
   bool add_repeat(LaunchNumber number, InternedId interned,
                   std::span<const Dependence> dependences);
+
+  // add() of a row does so for each of its launches, where can_add() says that it can.
+  static bool can_add(const LaunchRow& row, LaunchNumber first);
+  void add(const LaunchRow& row, LaunchNumber first);
 
   bool empty() const { return size() == 0; }
   // size() is how much waits, in words; a record counts as a few hundred.

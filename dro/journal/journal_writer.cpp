@@ -211,6 +211,15 @@ void JournalWriter::on_launch(const LaunchEntry& entry, InternedId interned,
   if (last != nullptr && !repeats) *last = details;
 }
 
+// Launches of a row have the details that they had the last time.
+bool JournalWriter::can_repeat(const LaunchRow& row, LaunchNumber first) const {
+  return JournalBatch::can_add(row, first);
+}
+
+void JournalWriter::on_row(const LaunchRow& row, LaunchNumber first) {
+  state_->append([&](JournalBatch& batch) { batch.add(row, first); });
+}
+
 void JournalWriter::on_given_up(const LaunchEntry& entry, InternedId interned) {
   LaunchDetails& details = state_->next_launch;
   details.passed_through = why_given_up;

@@ -24,6 +24,8 @@ constexpr StateId retired_state = UINT32_MAX;
 class HullIndex {
  public:
   size_t size() const { return listed_.size() + mapped_; }
+  // Equal indexes are visited in the same order.
+  friend bool operator==(const HullIndex&, const HullIndex&) = default;
 
   void insert(StateId state, const Range& hull) {
     if (listed_.size() < most_listed) {
@@ -74,6 +76,7 @@ class HullIndex {
   struct Entry {
     Range hull;
     StateId state;
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
   // States is a sorted set, as a value that ICL can add and subtract.
   struct States {

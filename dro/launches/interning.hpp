@@ -66,8 +66,7 @@ class LaunchTable {
         patterns_(context, footprints_, limits.footprints),
         bound_(limits.launches) {}
 
-  const BufferTable& buffers() const { return buffers_; }
-  BufferSlot add_buffer(BufferId buffer, uint64_t bytes) { return buffers_.add(buffer, bytes); }
+  BufferTable& buffers() { return buffers_; }
   // remove_buffer() frees the slot that it returns; launches that name the buffer become
   // unreachable and are dropped with the next drop().
   BufferSlot remove_buffer(BufferId buffer);
@@ -87,6 +86,12 @@ class LaunchTable {
   // accesses by the host.
   LaunchSlot intern(FootprintId footprint, std::span<const BoundArgument> arguments,
                     KnownLaunch& known, Budget& budget);
+  // use() is intern() for launches that are known, one after the other.
+  void use(std::span<const LaunchSlot> slots) {
+    for (const LaunchSlot slot : slots)
+      slots_[slot].launch.last_used = ++step_;
+    counts_.use.hits += slots.size();
+  }
   LaunchSlot intern_host(std::span<const HostAccess> accesses);
   // find() is the slot that intern() would return where the launch is known; it changes nothing.
   std::optional<LaunchSlot> find(FootprintId footprint, std::span<const BoundArgument> arguments,

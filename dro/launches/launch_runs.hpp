@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@ class LaunchRuns {
  public:
   bool empty() const { return size_ == 0; }
   uint64_t size() const { return size_; }
+  size_t run_count() const { return earlier_.size() + 1; }  // what takes room
 
   void clear() {
     earlier_.clear();
@@ -41,6 +44,56 @@ class LaunchRuns {
     }
   }
 
+  // shift() adds `by` to each number.
+  void shift(uint64_t by) {
+    for (Run& run : earlier_)
+      run.first += by;
+    if (size_ != 0) last_.first += by;
+  }
+  // is_shift_of() is whether these are the others' numbers with `by` added, added_since() what was
+  // add()ed to be what it is now; nothing where these don't begin with the others. Both may say no
+  // where the same numbers came in other runs.
+  bool is_shift_of(const LaunchRuns& others, uint64_t by) const {
+    return size_ == others.size_ && earlier_.size() == others.earlier_.size() &&
+           std::ranges::equal(earlier_, others.earlier_,
+                              [by](const Run& a, const Run& b) { return is_shift(a, b, by); }) &&
+           is_shift(last_, others.last_, by);
+  }
+  std::optional<std::vector<LaunchNumber>> added_since(const LaunchRuns& others) const {
+    const size_t common = others.earlier_.size();
+    if (size_ < others.size_ || earlier_.size() < common || others.empty()) return std::nullopt;
+    for (size_t i = 0; i < common; ++i)
+      if (!is_shift(earlier_[i], others.earlier_[i], 0)) return std::nullopt;
+    const Run& grown = earlier_.size() == common ? last_ : earlier_[common];
+    const Run& before = others.last_;
+    if (grown.first != before.first || grown.count < before.count ||
+        (before.count > 1 && grown.step != before.step)) {
+      return std::nullopt;
+    }
+    std::vector<LaunchNumber> added;
+    for (uint64_t i = before.count; i < grown.count; ++i)
+      added.push_back(grown.first + grown.step * i);
+    const auto add_all = [&](const Run& run) {
+      visit_run(run, [&](LaunchNumber number) { added.push_back(number); });
+    };
+    for (size_t i = common + 1; i < earlier_.size(); ++i)
+      add_all(earlier_[i]);
+    if (earlier_.size() > common) add_all(last_);
+    return added;
+  }
+  // meets() is whether one of the numbers, in ascending order, is among these.
+  bool meets(std::span<const LaunchNumber> numbers) const {
+    const auto is_in = [&](const Run& run) {
+      if (run.count == 0) return false;
+      const LaunchNumber last = run.first + run.step * (run.count - 1);
+      auto number = std::ranges::lower_bound(numbers, run.first);
+      for (; number != numbers.end() && *number <= last; ++number)
+        if (run.step == 0 || (*number - run.first) % run.step == 0) return true;
+      return false;
+    };
+    return std::ranges::any_of(earlier_, is_in) || is_in(last_);
+  }
+
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const Run& run : earlier_)
@@ -55,6 +108,10 @@ class LaunchRuns {
     uint64_t count = 0;
   };
 
+  static bool is_shift(const Run& a, const Run& b, uint64_t by) {
+    return a.count == b.count &&
+           (a.count == 0 || (a.first == b.first + by && (a.count == 1 || a.step == b.step)));
+  }
   template <class Visit>
   static void visit_run(const Run& run, Visit&& visit) {
     for (uint64_t i = 0; i < run.count; ++i)

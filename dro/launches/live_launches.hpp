@@ -105,6 +105,22 @@ class LiveLaunches {
     if (!group.places.empty()) group.launches.add(launch);
   }
 
+  // repeat() has a row of launches, of which `first` is the first number, leave what it left the
+  // last time: the launches of some states are others, as far on as the row is long, and some have
+  // launches of the row beside theirs, by how far they are from its first.
+  struct Repeat {
+    std::vector<StateId> moved;
+    std::vector<std::pair<StateId, int64_t>> added;
+  };
+  void repeat(const Repeat& left, LaunchNumber first, uint64_t length) {
+    for (const StateId state : left.moved)
+      groups_[state].launches.shift(length);
+    for (const auto& [state, place] : left.added)
+      groups_[state].launches.add(first + static_cast<LaunchNumber>(place));
+  }
+  // index() is that of a buffer.
+  const HullIndex& index(BufferSlot slot) const { return buffers_[slot].index; }
+
   // detach() takes a state's launches out.
   LaunchRuns detach(StateId state) { return std::exchange(groups_[state].launches, {}); }
   void retire(StateId state) { groups_[state].launches.clear(); }

@@ -30,7 +30,7 @@ std::optional<std::string> RuleCheck::launch(LaunchNumber number, LaunchSlot lau
           lost = sentence(master, dro);
         }
       });
-  if (!is_whole) exact_.retire_all();
+  if (!is_whole) exact_.live_launches().clear();
   return lost;
 }
 

@@ -36,12 +36,11 @@ class RuleEngine {
         state_bound_(2 * limits.launches),
         transition_bound_(8 * limits.launches) {}
 
-  void buffer_created(BufferSlot slot, BufferId buffer) { live_.add_buffer(slot, buffer); }
-  void buffer_destroyed(BufferSlot slot) { live_.remove_buffer(slot); }
+  LiveLaunches& live_launches() { return live_; }
 
   // launch() hands each dependence to `edge(master, record)` and makes the launch live. The host's
   // accesses are launches too; `number` is then a host number. False where the budget is spent:
-  // then the dependences are not all, and the caller must retire_all().
+  // then the dependences are not all, and the caller must clear the live launches.
   template <class Edge>
   bool launch(uint64_t number, LaunchSlot slot, Budget& budget, Edge&& edge) {
     if (nodes_.size() <= slot) nodes_.resize(slot + 1);
@@ -66,12 +65,11 @@ class RuleEngine {
   // knows() is whether launch() would find all that it asks for.
   bool knows(LaunchSlot slot) const;
 
-  void retire_all() { live_.clear(); }
-
   // live() is whether anything of a launch is live. crowded() says that drop() should be called:
   // with what the launch table dropped it forgets what belonged to that and, where there is too
   // much, what is not needed now.
   bool live(LaunchSlot slot) const;
+  bool is_superseded(StateId state) const { return states_[state].superseded; }
   bool crowded() const {
     return range_bound_.is_passed_by(builder_.states().ranges()) ||
            state_bound_.is_passed_by(states_.size() - free_states_.size()) ||

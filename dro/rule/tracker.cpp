@@ -9,6 +9,7 @@
 #include "dro/edges/edge_drawing.hpp"
 #include "dro/launches/costs.hpp"
 #include "dro/launches/interning.hpp"
+#include "dro/rule/launch_row.hpp"
 #include "dro/rule/rule_check.hpp"
 #include "dro/rule/rule_engine.hpp"
 #include "relation/isl_context.hpp"
@@ -29,7 +30,10 @@ struct DependenceTracker::State {
     act(engine);
     if (check) act(check->exact());
   }
+  bool is_crowded();
   void make_room(std::optional<FootprintId> wanted = {});
+  void clear();
+  LaunchRow::Figures figures() const { return {counters.resolved, counters.edges, effort}; }
   bool is_full() const { return engine.is_full() || (check && check->exact().is_full()); }
   // count() keeps what a launch or host write has taken.
   void count(const Budget& budget) {
@@ -52,14 +56,25 @@ struct DependenceTracker::State {
   std::vector<HostDependence> host_dependences;
   Counters counters;
   uint64_t effort = 0;
+  uint64_t moment = 0;  // counts what may change what launches find
 };
+
+bool DependenceTracker::State::is_crowded() {
+  bool crowded = launches.crowded();
+  for_each_engine([&](RuleEngine& each) { crowded = crowded || each.crowded(); });
+  return crowded;
+}
+
+void DependenceTracker::State::clear() {
+  ++moment;
+  for_each_engine([](RuleEngine& each) { each.live_launches().clear(); });
+}
 
 // make_room() keeps the caches within their limits. It depends on what was launched alone, so a
 // replay drops the same at the same place.
 void DependenceTracker::State::make_room(std::optional<FootprintId> wanted) {
-  bool crowded = launches.crowded();
-  for_each_engine([&](RuleEngine& each) { crowded = crowded || each.crowded(); });
-  if (!crowded) return;
+  if (!is_crowded()) return;
+  ++moment;
   if (wanted) launches.keep(*wanted);
   const auto dropped = launches.drop([this](LaunchSlot slot) {
     bool live = false;
@@ -76,16 +91,18 @@ DependenceTracker::~DependenceTracker() = default;
 void DependenceTracker::buffer_created(BufferId buffer, uint64_t bytes) {
   SLUICE_ASSERT(buffer != 0 && !state_->launches.buffers().has(buffer));
   settle();
-  const BufferSlot slot = state_->launches.add_buffer(buffer, bytes);
-  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_created(slot, buffer); });
+  const BufferSlot slot = state_->launches.buffers().add(buffer, bytes);
+  state_->for_each_engine(
+      [&](RuleEngine& engine) { engine.live_launches().add_buffer(slot, buffer); });
   state_->note(BufferRecord{buffer, bytes});
 }
 
 void DependenceTracker::buffer_destroyed(BufferId buffer) {
   SLUICE_ASSERT(state_->launches.buffers().has(buffer));
   settle();
+  ++state_->moment;
   const BufferSlot slot = state_->launches.remove_buffer(buffer);
-  state_->for_each_engine([&](RuleEngine& engine) { engine.buffer_destroyed(slot); });
+  state_->for_each_engine([&](RuleEngine& engine) { engine.live_launches().remove_buffer(slot); });
   state_->note(FreeRecord{buffer});
 }
 
@@ -107,7 +124,7 @@ bool DependenceTracker::has_footprint(FootprintId id) const {
 
 // give_up() retires all, as an opaque launch does: nothing is lost of what is live.
 void DependenceTracker::State::give_up(const LaunchEntry& entry, InternedId interned) {
-  for_each_engine([](RuleEngine& each) { each.retire_all(); });
+  clear();
   host_dependences.clear();
   ++counters.given_up;
   if (observer != nullptr) observer->on_given_up(entry, interned);
@@ -116,6 +133,7 @@ void DependenceTracker::State::give_up(const LaunchEntry& entry, InternedId inte
 bool DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>& dependences,
                                KnownLaunch& known) {
   settle();
+  ++state_->moment;
   state_->make_room(entry.footprint);
   Budget budget(launch_cost);
   const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known, budget);
@@ -165,6 +183,32 @@ bool DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>
   return true;
 }
 
+void DependenceTracker::begin_row(LaunchRow& row) {
+  settle();
+  row.begin(state_->moment, state_->figures());
+}
+
+void DependenceTracker::end_row(LaunchRow& row, LaunchNumber first) {
+  row.end(state_->moment, first, state_->figures(), state_->launches, state_->engine);
+}
+
+bool DependenceTracker::repeat(LaunchRow& row, LaunchNumber first) {
+  settle();
+  if (!row.is_repeat_at(state_->moment) || state_->check || state_->is_crowded()) return false;
+  const LaunchRow::Figures& figures = row.repeat(first, state_->engine.live_launches());
+  state_->moment += row.size();
+  state_->launches.use(row.slots());
+  state_->effort += figures.effort;
+  Counters& counters = state_->counters;
+  counters.launches += row.size();
+  counters.repeated += row.size();
+  counters.resolved += figures.dependences;
+  counters.dro_hits += figures.dependences;
+  counters.edges += figures.edges;
+  if (state_->observer != nullptr) state_->observer->on_row(row, first);
+  return true;
+}
+
 bool DependenceTracker::knows(const LaunchEntry& entry, const KnownLaunch& known) const {
   const auto slot = state_->launches.find(entry.footprint, entry.arguments, known);
   return slot && state_->engine.knows(*slot);
@@ -172,7 +216,7 @@ bool DependenceTracker::knows(const LaunchEntry& entry, const KnownLaunch& known
 
 void DependenceTracker::opaque_launch(LaunchNumber number, const std::string& reason) {
   settle();
-  state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
+  state_->clear();
   if (state_->observer != nullptr) state_->observer->on_opaque_launch(number, reason);
 }
 
@@ -190,6 +234,7 @@ void DependenceTracker::host_write(BufferId buffer, uint64_t begin, uint64_t end
 void DependenceTracker::settle() {
   if (state_->unsettled.buffer == 0) return;
   const auto [buffer, begin, end] = std::exchange(state_->unsettled, {});
+  ++state_->moment;
   state_->make_room();
   const HostAccess access{buffer, begin, end, true};
   const LaunchSlot slot = state_->launches.intern_host({&access, 1});
@@ -202,7 +247,7 @@ void DependenceTracker::settle() {
         is_followed && engine.launch(number, slot, budget, [](uint64_t, const KnownDro&) {});
     state_->count(budget);
   });
-  if (!is_followed) state_->for_each_engine([](RuleEngine& engine) { engine.retire_all(); });
+  if (!is_followed) state_->clear();
   state_->note(HostWriteRecord{buffer, begin, end});
 }
 

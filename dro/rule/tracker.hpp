@@ -19,6 +19,7 @@
 
 namespace sluice::dro {
 
+class LaunchRow;
 class Observer;
 
 // DependenceTracker, in use:
@@ -60,6 +61,14 @@ class DependenceTracker {
   }
   bool launch(const LaunchEntry& entry, std::vector<Dependence>& dependences, KnownLaunch& known);
 
+  // begin_row() and end_row() say that the launches between them, of which `first` has the first
+  // number, are a run of the row, which notes each. repeat() is a further run from `first` on,
+  // without look-ups; it is false, and nothing was done, where what it depends on is not known
+  // beforehand: then launch() each of its launches.
+  void begin_row(LaunchRow& row);
+  void end_row(LaunchRow& row, LaunchNumber first);
+  bool repeat(LaunchRow& row, LaunchNumber first);
+
   // knows() is whether launch() would need look-ups alone, all having been seen before. It changes
   // nothing.
   bool knows(const LaunchEntry& entry, const KnownLaunch& known) const;
@@ -93,7 +102,8 @@ class DependenceTracker {
     uint64_t dro_hits = 0;
     uint64_t resolved = 0;  // dependences found
     uint64_t edge_tables = 0;
-    uint64_t edges = 0;  // block edges of all dependences found
+    uint64_t edges = 0;     // block edges of all dependences found
+    uint64_t repeated = 0;  // launches that came in rows, without look-ups
     // Use of the caches: interned launches (host writes included), pairs that isl was asked for,
     // footprints.
     CacheUse launch_cache;
@@ -127,6 +137,8 @@ class Observer {
   virtual void on_launch(const LaunchEntry&, InternedId, std::span<const Dependence>) {}
   // on_given_up() comes in its place where the launch is treated as an opaque one.
   virtual void on_given_up(const LaunchEntry&, InternedId) {}
+  // on_row() comes in the place of on_launch() of each launch of a row that was repeated.
+  virtual void on_row(const LaunchRow&, LaunchNumber /*first*/) {}
   virtual void on_opaque_launch(LaunchNumber, const std::string& /*reason*/) {}
 };
 

@@ -47,5 +47,41 @@ TEST(LaunchRuns, HoldWhatWasAddedInOrder) {
   }
 }
 
+TEST(LaunchRuns, AreComparedByTheirNumbers) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 200; ++round) {
+    LaunchRuns runs, shifted, other;
+    std::vector<LaunchNumber> numbers;
+    LaunchNumber number = 1;
+    for (int i = 0; i < 12; ++i) {
+      number += 1 + random() % 3;
+      runs.add(number);
+      shifted.add(number + 5);
+      numbers.push_back(number);
+    }
+    EXPECT_TRUE(shifted.is_shift_of(runs, 5));
+    EXPECT_FALSE(shifted.is_shift_of(runs, 4));
+    other = runs;
+    other.shift(5);
+    EXPECT_EQ(numbers_in(other), numbers_in(shifted));
+
+    LaunchRuns more = runs;
+    std::vector<LaunchNumber> added;
+    for (int i = 0; i < 4; ++i) {
+      number += 1 + random() % 3;
+      more.add(number);
+      added.push_back(number);
+    }
+    EXPECT_EQ(more.added_since(runs), added);
+    EXPECT_EQ(runs.added_since(more), std::nullopt);
+    EXPECT_EQ(shifted.added_since(runs), std::nullopt);
+    EXPECT_EQ(runs.added_since({}), std::nullopt);
+
+    EXPECT_TRUE(runs.meets({{0, numbers[random() % numbers.size()], number + 1}}));
+    EXPECT_FALSE(runs.meets(added));
+    EXPECT_FALSE(LaunchRuns().meets(numbers));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::dro
