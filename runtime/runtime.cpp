@@ -139,21 +139,31 @@ void Runtime::code_alias(void* code, void* original) {
 void Runtime::code_unloaded(void* code) {
   state_->gate.enter([&](Gate::Lock& lock) {
     state_->streams.wait_until_idle(lock);
+    state_->follower.graphs().forget();
     state_->code.code_unloaded(code);
     if (!state_->gate.is_shut()) state_->buffers.code_unloaded(code);
   });
 }
 
 void Runtime::function_found(void* function, void* code, const char* kernel) {
-  state_->gate.enter_open([&] { state_->code.function_found(function, code, kernel); });
+  state_->gate.enter_open([&] {
+    state_->follower.graphs().forget();
+    state_->code.function_found(function, code, kernel);
+  });
 }
 
 void Runtime::function_alias(void* function, void* original) {
-  state_->gate.enter_open([&] { state_->code.function_alias(function, original); });
+  state_->gate.enter_open([&] {
+    state_->follower.graphs().forget();
+    state_->code.function_alias(function, original);
+  });
 }
 
 void Runtime::function_changed(void* function) {
-  state_->gate.enter_open([&] { state_->code.limits_changed(function); });
+  state_->gate.enter_open([&] {
+    state_->follower.graphs().forget();
+    state_->code.limits_changed(function);
+  });
 }
 
 void Runtime::memory_allocated(uint64_t address, uint64_t bytes, Memory memory) {
@@ -272,6 +282,7 @@ void tell_costs(State& state) {
       found.dearest_footprint.bytes, found.given_up);
   const Budget::Cost& analysis = state.code.dearest_analysis();
   log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
+  log::debug("{} of {} launches were repeated with their graphs", found.repeated, found.launches);
 }
 
 }  // namespace

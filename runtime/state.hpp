@@ -45,6 +45,10 @@ struct Runtime::State {
   // and of memory that Sluice does not know, are the driver's.
   bool is_launch(const Transfer& transfer) const;
   bool can_be_launch(const Transfer& transfer) const;  // in a program with kernels
+  // repeat() launches a graph by what is kept of it; false, and nothing was done, where that can't
+  // be. count() is whether the policy can count a graph that is held as a whole.
+  bool repeat(KnownGraph& known, const StreamKey& stream);
+  bool count(KnownGraph& known);
 
   // Work is what is done beside the program's threads.
   struct Work {

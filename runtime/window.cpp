@@ -8,6 +8,11 @@
 #include "megakernel/host/scratch.hpp"
 
 namespace sluice::runtime {
+namespace {
+
+constexpr size_t alignment = 16;  // the largest of a PTX parameter
+
+}  // namespace
 
 LaunchWindow::Room LaunchWindow::room() const {
   return {launches_.size(), dependences_.size(), touched_.size(), parameters_.size()};
@@ -32,7 +37,7 @@ LaunchWindow::LaunchWindow(const StreamKey& stream, dro::LaunchNumber first, con
 void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
                           std::span<const std::byte> parameters,
                           std::span<const TouchedBuffer> touched) {
-  constexpr size_t alignment = 16;  // the largest of a PTX parameter
+  if (!rows_.empty()) unfold();
   const size_t first = round_up(parameters_.size(), alignment);
   parameters_.resize(first);
   parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
@@ -51,6 +56,56 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
   WindowPart& part = parts_.of(call.stream);
   ++part.launches;
   launch.part = parts_.place_of(part);
+}
+
+void LaunchWindow::append(std::shared_ptr<const HeldRow> row, const StreamKey& stream,
+                          dro::LaunchNumber first) {
+  WindowPart& part = parts_.of(stream);
+  const auto launches = static_cast<uint32_t>(row->launches.size());
+  rows_.push_back({std::move(row), first, parts_.place_of(part)});
+  part.launches += launches;
+  folded_ += launches;
+}
+
+void LaunchWindow::unfold() {
+  Room all{size(), dependences_.size(), touched_.size(), parameters_.size()};
+  for (const RowInWindow& held : rows_) {
+    all.dependences += held.row->dependences.size();
+    all.touched += held.row->touched.size();
+    all.parameter_bytes = round_up(all.parameter_bytes, alignment) + held.row->parameters.size();
+  }
+  launches_.reserve(all.launches);
+  dependences_.reserve(all.dependences);
+  touched_.reserve(all.touched);
+  parameters_.reserve(all.parameter_bytes);
+  for (const RowInWindow& held : std::exchange(rows_, {})) {
+    const size_t first_byte = round_up(parameters_.size(), alignment);
+    parameters_.resize(first_byte);
+    parameters_.insert(parameters_.end(), held.row->parameters.begin(), held.row->parameters.end());
+    touched_.insert(touched_.end(), held.row->touched.begin(), held.row->touched.end());
+    auto dependence = held.row->dependences.begin();
+    for (const HeldLaunch& kept : held.row->launches) {
+      HeldLaunch& launch = launches_.emplace_back(kept);
+      launch.number += held.first;
+      launch.first_parameter_byte += first_byte;
+      launch.part = held.part;
+      launch.dependence_count = 0;
+      for (uint32_t i = 0; i < kept.dependence_count; ++i, ++dependence) {
+        const size_t master = find(dependence->on.master_of(launch.number));
+        if (master == launches_.size()) continue;  // before the window
+        dependences_.push_back({static_cast<uint32_t>(master), dependence->edges});
+        ++launch.dependence_count;
+      }
+    }
+  }
+  folded_ = 0;
+}
+
+bool LaunchWindow::holds(dro::LaunchNumber number) const {
+  return find(number) != launches_.size() ||
+         std::ranges::any_of(rows_, [number](const RowInWindow& held) {
+           return number - held.first < held.row->launches.size();
+         });
 }
 
 void LaunchWindow::depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges) {
@@ -118,10 +173,10 @@ int launch_plainly(LaunchWindow& window, Device& device) {
     device.enqueue(window.stream(), [promise = std::move(promise)] {});
   };
   EventsInOrder events(window, let_go_of);
-  for (const HeldLaunch& launch : window.launches()) {
+  window.for_each([&](const HeldLaunch& launch, const std::byte* parameters) {
     // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
     size_t bytes = launch.parameter_bytes;
-    void* extra[] = {reinterpret_cast<void*>(1), const_cast<std::byte*>(window.parameters(launch)),
+    void* extra[] = {reinterpret_cast<void*>(1), const_cast<std::byte*>(parameters),
                      reinterpret_cast<void*>(2), &bytes, nullptr};
     const int result = device.launch({.function = launch.function,
                                       .grid = launch.grid,
@@ -131,7 +186,7 @@ int launch_plainly(LaunchWindow& window, Device& device) {
                                       .extra = bytes == 0 ? nullptr : extra});
     if (first_error == 0) first_error = result;
     events.passed_launch();
-  }
+  });
   if (others != nullptr) let_go_of(std::move(others));
   return first_error;
 }
@@ -139,11 +194,9 @@ int launch_plainly(LaunchWindow& window, Device& device) {
 void run_one_by_one(LaunchWindow& window) {
   megakernel::Scratch scratch;
   EventsInOrder events(window, [](const std::shared_ptr<void>& /*reached*/) {});
-  for (const HeldLaunch& launch : window.launches()) {
-    const SluiceBlockLaunch blocks = {window.parameters(launch),
-                                      {launch.grid.x, launch.grid.y, launch.grid.z},
-                                      launch.dynamic_shared_bytes,
-                                      0};
+  window.for_each([&](const HeldLaunch& launch, const std::byte* parameters) {
+    const SluiceBlockLaunch blocks = {
+        parameters, {launch.grid.x, launch.grid.y, launch.grid.z}, launch.dynamic_shared_bytes, 0};
     const auto count = static_cast<uint32_t>(launch.grid.count());
     void* memory = scratch.reserve(launch.code.scratch_bytes);
     if (launch.runner != nullptr) {
@@ -152,7 +205,7 @@ void run_one_by_one(LaunchWindow& window) {
       launch.code.function(&blocks, 0, count, memory);
     }
     events.passed_launch();
-  }
+  });
 }
 
 }  // namespace sluice::runtime

@@ -9,34 +9,15 @@
 #include <vector>
 
 #include "dro/edges/edge_table.hpp"
+#include "dro/rule/tracker.hpp"
 #include "dro/types.hpp"
-#include "megakernel/window.hpp"
 #include "runtime/device.hpp"
+#include "runtime/held_launch.hpp"
+#include "runtime/held_row.hpp"
 #include "runtime/window_parts.hpp"
-#include "schedule/block_cost.hpp"
 #include "schedule/plan.hpp"
 
 namespace sluice::runtime {
-
-using schedule::TouchedBuffer;
-
-// HeldLaunch is one launch of a window; its arguments lie in the window's parameter bytes.
-struct HeldLaunch {
-  dro::LaunchNumber number = 0;
-  void* function = nullptr;
-  Dim3 grid;
-  Dim3 block;
-  uint32_t dynamic_shared_bytes = 0;
-  SluiceBlockCode code = {};
-  schedule::BlockCost* cost = nullptr;                   // outlives the window; null: not measured
-  std::shared_ptr<const megakernel::DeviceCode> device;  // null: the host's workers run it
-  size_t first_parameter_byte = 0;
-  size_t parameter_bytes = 0;
-  uint32_t dependence_count = 0;  // of LaunchWindow::dependences, which follow the launches
-  uint32_t touched_count = 0;     // of LaunchWindow::touched, likewise
-  uint32_t part = 0;              // of LaunchWindow::parts
-  std::shared_ptr<megakernel::BlockRunner> runner;  // null: its blocks are not watched
-};
 
 // LaunchWindow collects launches of one stream, or of several, in program order. Not thread-safe.
 class LaunchWindow {
@@ -61,36 +42,39 @@ class LaunchWindow {
   Room room() const;
   static Room larger(const Room& a, const Room& b);
 
-  // append() takes a launch and copies its arguments; its number is one more than the last one's.
-  // skip_to() makes it a larger one. depend_on() makes the launch appended last wait for `master`,
-  // by its number.
+  // append() takes a launch and copies its arguments; its number is one more than the last one's,
+  // until last() says more of it. depend_on() makes the launch appended last wait for `master`, by
+  // its number.
   void append(const LaunchCall& call, const SluiceBlockCode& code,
               std::span<const std::byte> parameters, std::span<const TouchedBuffer> touched = {});
-  void skip_to(dro::LaunchNumber number) { launches_.back().number = number; }
-  bool holds(dro::LaunchNumber number) const { return find(number) != launches_.size(); }
+  HeldLaunch& last() { return launches_.back(); }
+  bool holds(dro::LaunchNumber number) const;
   void depend_on(dro::LaunchNumber master, const dro::EdgeTable& edges);
 
-  // run_on_device() sets the code of a backend for the launch appended last.
-  void run_on_device(std::shared_ptr<const megakernel::DeviceCode> code) {
-    launches_.back().device = std::move(code);
-  }
-
-  // measure() sets what is told of the cost of the blocks of the launch appended last.
-  void measure(schedule::BlockCost* cost) { launches_.back().cost = cost; }
-
-  // watch() sets what runs the blocks of the launch appended last.
-  void watch(std::shared_ptr<megakernel::BlockRunner> runner) {
-    launches_.back().runner = std::move(runner);
+  // append() also takes a row of launches as a whole, numbered from `first`. It keeps the row until
+  // unfold() has made it launches like others, or another launch follows. Where unfold() throws
+  // std::bad_alloc the window is as it was.
+  void append(std::shared_ptr<const HeldRow> row, const StreamKey& stream, dro::LaunchNumber first);
+  void unfold();
+  // for_each() gives each launch and its parameter block to `visit`, unfolded or not.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const HeldLaunch& launch : launches_)
+      visit(launch, parameters(launch));
+    for (const RowInWindow& held : rows_)
+      for (const HeldLaunch& launch : held.row->launches)
+        visit(launch, held.row->parameters.data() + launch.first_parameter_byte);
   }
 
   // parts() are what its streams have in it; append() adds to that of a launch's stream.
   WindowParts& parts() { return parts_; }
   const WindowParts& parts() const { return parts_; }
 
-  bool empty() const { return launches_.empty(); }
-  size_t size() const { return launches_.size(); }
+  bool empty() const { return size() == 0; }
+  size_t size() const { return launches_.size() + folded_; }
   dro::LaunchNumber first() const { return first_; }
   StreamKey stream() const { return parts_.first(); }
+  // Of a window that is unfolded.
   std::span<const HeldLaunch> launches() const { return launches_; }
   std::span<const schedule::Dependence> dependences() const { return dependences_; }
   std::span<const TouchedBuffer> touched() const { return touched_; }
@@ -100,15 +84,25 @@ class LaunchWindow {
   }
 
  private:
-  size_t find(dro::LaunchNumber number) const;  // its place; that of the end where it is not here
+  // find() is a launch's place, of those that are unfolded; that of the end where it is not here.
+  size_t find(dro::LaunchNumber number) const;
 
   dro::LaunchNumber first_ = 0;
   std::vector<HeldLaunch> launches_;
   std::vector<schedule::Dependence> dependences_;
   std::vector<TouchedBuffer> touched_;
   std::vector<std::byte> parameters_;
+  std::vector<RowInWindow> rows_;  // behind the launches
+  size_t folded_ = 0;              // launches in these
   WindowParts parts_;
 };
+
+// row_in() is the row that a window holds last, from `first` on, whose launches depend on each
+// other as `row` says, by edge tables of the tracker. Null where they are not all there, one behind
+// the other.
+std::shared_ptr<const HeldRow> row_in(const LaunchWindow& window, const dro::LaunchRow& row,
+                                      dro::LaunchNumber first,
+                                      const dro::DependenceTracker& tracker);
 
 // launch_plainly() gives each launch and event of the window to the driver, as if none had been
 // held back; those of several streams one after the other. Returns the first error of a launch.

@@ -60,6 +60,10 @@ void LaunchFollower::Heard::on_launch(const dro::LaunchEntry& entry, dro::Intern
   if (journal_ != nullptr) journal_->on_launch(entry, interned, found);
 }
 
+void LaunchFollower::Heard::on_row(const dro::LaunchRow& row, dro::LaunchNumber first) {
+  if (journal_ != nullptr) journal_->on_row(row, first);
+}
+
 void LaunchFollower::Heard::on_given_up(const dro::LaunchEntry& entry, dro::InternedId interned) {
   claim();
   if (journal_ != nullptr) journal_->on_given_up(entry, interned);
@@ -83,13 +87,40 @@ std::optional<Dependences> LaunchFollower::follow(const Known& launch,
   if (journal_ != nullptr) journal_->describe_launch(view_of(launch, stream, passed_through));
   found_.clear();
   const bool is_followed = tracker_.get().launch(entry_of(launch), found_, launch.bound->known);
+  if (!is_followed) row_ = nullptr;
+  if (row_ != nullptr) row_->note(launch.bound->known, found_);
   return is_followed ? std::optional<Dependences>(found_) : std::nullopt;
+}
+
+void LaunchFollower::begin_row(dro::LaunchRow& row) {
+  if (tracker_.is_lent()) return;
+  tracker_.get().begin_row(row);
+  row_ = &row;
+  row_first_ = last_ + 1;
+}
+
+bool LaunchFollower::end_row() {
+  dro::LaunchRow* const row = std::exchange(row_, nullptr);
+  if (row == nullptr || tracker_.is_lent()) return false;
+  tracker_.get().end_row(*row, row_first_);
+  return row->is_known();
+}
+
+bool LaunchFollower::repeat(dro::LaunchRow& row) {
+  const dro::LaunchNumber first = last_ + 1;
+  if (tracker_.is_lent() || (journal_ != nullptr && !journal_->can_repeat(row, first)) ||
+      !tracker_.get().repeat(row, first)) {
+    return false;
+  }
+  last_ += row.size();
+  return true;
 }
 
 std::shared_ptr<const LaunchFollower::Search> LaunchFollower::begin(const Known& launch,
                                                                     const dro::StreamName& stream,
                                                                     std::string_view passed_through,
                                                                     Policy::Clock clock) {
+  row_ = nullptr;
   heard_.open(view_of(launch, stream, passed_through));
   auto search = std::make_shared<Search>();
   tracker_.lend([search, clock, number = launch.number, footprint = launch.bound->footprint->id,
@@ -111,6 +142,7 @@ bool LaunchFollower::give_up() {
 
 void LaunchFollower::pass(dro::LaunchNumber number, const dro::LaunchView& launch,
                           const std::string& reason) {
+  row_ = nullptr;
   const auto say = [this](const dro::LaunchView& view) {
     if (journal_ != nullptr) journal_->describe_launch(view);
   };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dro/journal/journal.hpp"
+#include "runtime/launch/known_graphs.hpp"
 #include "runtime/launch/lent_tracker.hpp"
 #include "runtime/launch/understood.hpp"
 #include "runtime/policy/policy.hpp"
@@ -31,6 +32,7 @@ class LaunchFollower {
 
   // Where the tracker is lent, launches can only be passed.
   LentTracker& tracker() { return tracker_; }
+  KnownGraphs& graphs() { return graphs_; }
 
   // knows() is whether follow() needs look-ups alone.
   bool knows(const Known& launch);
@@ -39,6 +41,12 @@ class LaunchFollower {
   // stream it was and, where `passed_through` is not empty, why it does not run as tasks.
   std::optional<Dependences> follow(const Known& launch, const dro::StreamName& stream,
                                     std::string_view passed_through);
+  // begin_row() says that the launches up to end_row() are a run of `row`; end_row() is whether the
+  // tracker knows the row now. repeat() is a further run: false, and nothing was done, where each
+  // of its launches must be followed.
+  void begin_row(dro::LaunchRow& row);
+  bool end_row();
+  bool repeat(dro::LaunchRow& row);
   // begin() lends the tracker to follow a launch in the background, measured by `clock`. When
   // tracker().away() has come, end() is what was found. give_up() says that the launch goes to the
   // device meanwhile; it is false where there is no need to.
@@ -77,6 +85,7 @@ class LaunchFollower {
     void note(dro::Record record) override;
     void on_launch(const dro::LaunchEntry& entry, dro::InternedId interned,
                    std::span<const dro::Dependence> found) override;
+    void on_row(const dro::LaunchRow& row, dro::LaunchNumber first) override;
     void on_given_up(const dro::LaunchEntry& entry, dro::InternedId interned) override;
     void on_opaque_launch(dro::LaunchNumber number, const std::string& reason) override;
 
@@ -96,6 +105,9 @@ class LaunchFollower {
   LentTracker tracker_;
   dro::LaunchNumber last_ = 0;
   std::vector<dro::Dependence> found_;
+  KnownGraphs graphs_;
+  dro::LaunchRow* row_ = nullptr;  // whose run goes on
+  dro::LaunchNumber row_first_ = 0;
 };
 
 }  // namespace sluice::runtime

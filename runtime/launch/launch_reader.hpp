@@ -34,6 +34,10 @@ class LaunchReader {
   // understand() reads a launch; what it returns is good until the next call. `number` and `called`
   // are as in Known.
   Understood understand(const LaunchCall& call, dro::LaunchNumber number, int64_t called);
+  // may_repeat() is whether what was understood of a launch holds for all like it, until moment()
+  // changes: it counts what voids that.
+  bool may_repeat() const { return exclusion_.is_empty() && !observers_.wants().pointers; }
+  uint64_t moment() const { return buffers_.changes() + dropped_footprints_; }
 
  private:
   // find_bytes() is what the launch touches; null where reason_ says why that is not known, and
@@ -47,8 +51,6 @@ class LaunchReader {
   CachedFootprint add_footprint(const analysis::Footprint& footprint);
   bool bind(const Function& function, const analysis::KernelSignature& signature,
             const CachedFootprint& footprint);
-  // moment() counts what voids what was kept of recent launches.
-  uint64_t moment() const { return buffers_.changes() + dropped_footprints_; }
 
   CodeRegistry& code_;
   Buffers& buffers_;

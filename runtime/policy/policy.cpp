@@ -145,20 +145,23 @@ Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block
   return *phase_;
 }
 
+bool Policy::Phase::is_measured(const Policy& policy) const {
+  const Config& config = *policy.config_;
+  const int64_t wanted =
+      is_first ? std::max(config.first, policy.part_of_time(config.first_part)) : 0;
+  return tasks.all >= wanted && tasks.values.size() >= config.samples;
+}
+
 Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
   Phase& phase = phase_of(kernel, blocks, block);
   phase_ = &phase;
   ++phase.launches;
-  const auto enough = static_cast<size_t>(config_->samples);
   switch (phase.step) {
-    case Step::gathering: {
-      const int64_t wanted =
-          phase.is_first ? std::max(config_->first, part_of_time(config_->first_part)) : 0;
-      if (phase.tasks.all < wanted || phase.tasks.values.size() < enough) break;
+    case Step::gathering:
+      if (!phase.is_measured(*this)) break;
       phase.step = Step::probing;
       plain_sample_ = {};
       return Way::plain;
-    }
     case Step::probing:
       if (phase.given_samples < config_->samples) return Way::plain;
       phase.step = Step::awaiting;

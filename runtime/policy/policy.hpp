@@ -147,6 +147,17 @@ class Policy {
     const void* line = nullptr;  // samples of one run one after the other
   };
 
+  // Row is launches of one phase that come together. may_go() is whether all of them would go as
+  // tasks now, count() counts them where they do, `called` as below.
+  struct Row {
+    Phase* phase = nullptr;
+    uint64_t launches = 0;
+    uint64_t work = 0;
+
+    bool may_go(const Policy& policy) const;
+    void count(Policy& policy, Sample& sample, int64_t called) const;
+  };
+
   // Verdict is a comparison by which the way changed: how many times as fast plain launches were.
   struct Verdict {
     bool aside = false;
@@ -227,6 +238,8 @@ class Policy {
     Pace tasks;
     Pace plain;
     std::string why;  // it is left aside
+
+    bool is_measured(const Policy& policy) const;  // enough of its tasks
   };
 
  private:

@@ -41,6 +41,11 @@ struct WindowLine {
   void* in_device = nullptr;  // Device::make_line(), where it was ever of several streams
 
   bool is_joined() const { return streams.size() > 1; }
+  // begin() is an empty window's first launch, of that stream and number.
+  void begin(const StreamKey& stream, dro::LaunchNumber number) {
+    window = LaunchWindow(stream, number, room, is_joined() ? in_device : nullptr);
+    sample = {};
+  }
 };
 
 // HeldStreams finds streams and their lines. Both stay where they are. Not

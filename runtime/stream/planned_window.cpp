@@ -20,6 +20,7 @@ std::vector<uint32_t> next_events(const LaunchWindow& window) {
 }  // namespace
 
 void PlannedWindow::plan(schedule::Planner& planner, megakernel::WindowBackend* backend) {
+  held.unfold();
   launches.reserve(held.size());
   tables.code.reserve(held.size());
   std::vector<schedule::Launch> asked;

@@ -61,6 +61,14 @@ bool may_go_plainly(const WindowLine& line) {
          (line.outstanding < most_outstanding && line.window.size() <= most_launches);
 }
 
+// line_for() is the line that a launch goes to. No window of several streams may begin behind what
+// waits for the host.
+WindowLine& line_for(HeldStream& stream, HeldStreams& all, Device& device) {
+  const bool enters = stream.line->is_joined() && !stream.line->window.parts().has(stream.key);
+  if (enters && !device.ends_by_itself(stream.key)) all.leave(stream);
+  return *stream.line;
+}
+
 }  // namespace
 
 // Launches that waited for room go on when half of those outstanding have ended: a thread that is
@@ -75,27 +83,23 @@ void StreamWindows::wait_for_room(Gate::Lock& lock, const StreamKey& key) {
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
   const LaunchCall& call = *launch.kernel.call;
   HeldStream& stream = held_.find(call.stream);
-  // No window of several streams may begin behind what waits for the host.
-  const bool enters = stream.line->is_joined() && !stream.line->window.parts().has(call.stream);
-  if (enters && !device_.ends_by_itself(call.stream)) held_.leave(stream);
-  WindowLine& line = *stream.line;
-  if (held_.any_open_but(line)) close_related(line, call, on);
+  WindowLine& line = line_for(stream, held_, device_);
+  if (held_.any_open_but(line)) close_related(line, call.stream, on);
   LaunchWindow& window = line.window;
   std::shared_ptr<megakernel::BlockRunner> runner = observers_.watch(launch);
   if (window.empty()) {
-    void* const in_device = line.is_joined() ? line.in_device : nullptr;
-    window = LaunchWindow(call.stream, launch.number, line.room, in_device);
-    line.sample = {};
+    line.begin(call.stream, launch.number);
     held_.opened(line);
     observers_.tell(&Observer::window_opened, &line);
   }
   window.append(call, code.code, launch.kernel.parameters, launch.bound->touched);
   try {
     window.parts().of(call.stream).outstanding = outstanding_in(stream);
-    window.skip_to(launch.number);
-    window.run_on_device(code.device);
-    window.measure(code.cost);
-    window.watch(std::move(runner));
+    HeldLaunch& held = window.last();
+    held.number = launch.number;
+    held.device = code.device;
+    held.cost = code.cost;
+    held.runner = std::move(runner);
     if (policy_.compares()) {
       policy_.count(line.sample, launch.kernel.function->kernel->pay, call.grid.count(), code.cost,
                     launch.called);
@@ -114,6 +118,37 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
     gate_.fail();  // which gives this launch to the driver, with those before it
     return 0;
   }
+}
+
+// What a row depends on was launched before it, but for what is in it.
+void StreamWindows::Together::hold(const std::shared_ptr<const HeldRow>& row,
+                                   dro::LaunchNumber first, const Policy::Row& pay,
+                                   int64_t called) {
+  WindowLine& line = line_for(stream_, streams_.held_, streams_.device_);
+  if (streams_.held_.any_open_but(line)) {
+    std::vector<dro::Dependence> on;
+    auto dependence = row->dependences.begin();
+    for (const HeldLaunch& launch : row->launches)
+      for (uint32_t i = 0; i < launch.dependence_count; ++i)
+        on.push_back({.master = (dependence++)->on.master_of(first + launch.number)});
+    streams_.close_related(line, stream_.key, on);
+  }
+  LaunchWindow& window = line.window;
+  if (window.empty()) {
+    line.begin(stream_.key, first);
+    streams_.held_.opened(line);
+    streams_.observers_.tell(&Observer::window_opened, &line);
+  }
+  window.append(row, stream_.key, first);
+  window.parts().of(stream_.key).outstanding = outstanding_in(stream_);
+  if (!streams_.policy_.compares()) return;
+  pay.count(streams_.policy_, line.sample, called);
+  line.sample.line = &line;
+}
+
+std::shared_ptr<const HeldRow> StreamWindows::Together::held(const dro::LaunchRow& row,
+                                                             dro::LaunchNumber first) const {
+  return row_in(stream_.line->window, row, first, streams_.follower_.tracker().get());
 }
 
 StreamWindows::Together::~Together() {
@@ -234,9 +269,9 @@ void StreamWindows::close() {
 
 // What goes first is what the device orders with the launch's stream unasked, and what holds a
 // master of it.
-void StreamWindows::close_related(const WindowLine& line, const LaunchCall& call, Dependences on) {
+void StreamWindows::close_related(const WindowLine& line, const StreamKey& stream, Dependences on) {
   close_those([&](const WindowLine& other) {
-    return &other != &line && (are_ordered(call.stream, other.window.stream()) ||
+    return &other != &line && (are_ordered(stream, other.window.stream()) ||
                                std::ranges::any_of(on, [&](const dro::Dependence& found) {
                                  return other.window.holds(found.master);
                                }));

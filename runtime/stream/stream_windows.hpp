@@ -64,9 +64,16 @@ class StreamWindows {
     Together(const Together&) = delete;
     Together& operator=(const Together&) = delete;
 
+    // hold() takes a row of launches, numbered from `first`. Throws std::bad_alloc, and then took
+    // none. held() is the row of what the stream holds from `first` on, so many launches, which
+    // depend on each other as `row` says; null where it does not hold them one behind the other.
+    void hold(const std::shared_ptr<const HeldRow>& row, dro::LaunchNumber first,
+              const Policy::Row& pay, int64_t called);
+    std::shared_ptr<const HeldRow> held(const dro::LaunchRow& row, dro::LaunchNumber first) const;
+
    private:
     StreamWindows& streams_;
-    const HeldStream& stream_;
+    HeldStream& stream_;
   };
 
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
@@ -109,7 +116,7 @@ class StreamWindows {
   void close(WindowLine& line);
   template <class Which>
   void close_those(const Which& which);
-  void close_related(const WindowLine& line, const LaunchCall& call, Dependences on);
+  void close_related(const WindowLine& line, const StreamKey& stream, Dependences on);
   bool takes_part(HeldStream& stream, const KnownEvent& event);
   void forget(WindowLine& line, std::span<const WindowPart> parts);
   void ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample);

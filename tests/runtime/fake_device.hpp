@@ -70,6 +70,7 @@ class FakeDevice final : public Device {
   }
 
   bool has_host_memory() override { return host_memory; }
+  GraphSteps graph_steps(void*, const StreamKey&) override { return graph; }
   std::shared_ptr<void> promise_event(void* event, const StreamKey& /*stream*/) override {
     if (!takes_events) return nullptr;
     return {event, [this](void* reached) {
@@ -159,6 +160,7 @@ class FakeDevice final : public Device {
   std::set<void*> waiting;        // streams in which something waits for the host
   std::set<const void*> reached;  // events
   bool host_memory = false;
+  GraphSteps graph;  // of every graph
   int enqueue_error = 0;
   int launch_error = 0;  // of plain launches, which then don't run
   bool never_waits = false;

@@ -56,6 +56,11 @@ class PingPong {
     run_step(&launch, 0, grid().x, nullptr);
   }
 
+  // arguments() are those of launch `t`.
+  StepArguments arguments(uint32_t t) const {
+    const auto& out = buffers_[(t + 1) % 2];
+    return {buffers_[t % 2].data(), const_cast<float*>(out.data()), n_};
+  }
   Dim3 grid() const { return {(n_ + cells_per_block - 1) / cells_per_block, 1, 1}; }
   const std::vector<float>& buffer(size_t i) const { return buffers_[i]; }
   friend bool operator==(const PingPong& a, const PingPong& b) {

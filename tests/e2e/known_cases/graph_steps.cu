@@ -32,7 +32,8 @@ cudaGraphNode_t last_kernel(cudaGraph_t graph) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sample::parse_options("graph_steps", argc, argv, {});
+  int launches = 1;  // before the change, and after it
+  sample::parse_options("graph_steps", argc, argv, {{"launches", {&launches}, 1, 100}});
   constexpr int blocks = 4, block = 64, each = 1536, count = blocks * each;
   constexpr size_t bytes = count * sizeof(float);
   float* a = sample::allocate(count);
@@ -50,8 +51,12 @@ int main(int argc, char** argv) {
   cudaStreamEndCapture(stream, &graph);
   cudaGraphInstantiate(&executable, graph, 0);
 
+  const auto launch = [&] {
+    for (int i = 0; i < launches; ++i)
+      cudaGraphLaunch(executable, stream);
+  };
   sample::Stopwatch watch;
-  cudaGraphLaunch(executable, stream);
+  launch();
   int length = each;
   float factor = 2.0f;
   void* parameters[] = {&b, &c, &length, &factor};
@@ -62,13 +67,13 @@ int main(int argc, char** argv) {
   changed.kernelParams = parameters;
   cudaGraphExecKernelNodeSetParams(executable, last_kernel(graph), &changed);
   cudaGraphDestroy(graph);
-  cudaGraphLaunch(executable, stream);
+  launch();
   const double seconds = watch.seconds();
   if (cudaGetLastError() != cudaSuccess) return 1;
 
   std::vector<float> expected(count);
   for (int i = 0; i < count; ++i)
-    expected[i] = 3.0f * static_cast<float>(i);
+    expected[i] = 3.0f * static_cast<float>(launches * i);
   return sample::report(sample::shape_text("blocks", blocks), sample::download(c, count), expected,
                         seconds);
 }

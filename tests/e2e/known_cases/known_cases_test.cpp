@@ -76,6 +76,10 @@ INSTANTIATE_TEST_SUITE_P(
         Known{"graph_steps",
               {"1 2 8 raw", "2 3 8 raw", "2 4 8 war", "3 5 8 war", "3 6 4 raw+war+waw"},
               true},
+        // and so often that it is repeated as a whole
+        Known{"graph_steps --launches 12",
+              {"1 2 8 raw", "2 3 8 raw", "2 4 8 war", "3 5 8 war", "3 6 4 raw+war+waw"},
+              true},
         // 7: parties 0 and 1 exchange a row of blocks each way, 1 and 2 too, 0 and 2 nothing
         Known{"parties",
               {"1 4 98 raw+war", "2 4 8 raw+war", "1 5 8 raw+war", "2 5 98 raw+war",
@@ -108,6 +112,18 @@ INSTANTIATE_TEST_SUITE_P(
         Known{"reallocated", {"2 3 64 war", "2 4 64 waw", "3 4 64 raw"}},
         // 19: 64 of 64
         Known{"finished_producer", {"1 2 64 raw"}}));
+
+// Four runs of a graph of three launches, before its change and after it, are followed one by one.
+TEST(RepeatedGraph, IsNotLookedUpFromItsFifthLaunchOn) {
+  if (std::getenv("SLUICE_CHECK_FOOTPRINTS") != nullptr) return;  // the driver does graphs there
+  const Outcome outcome =
+      run({build_path("bin/sluice"), "run", "--device", "cpu", "--",
+           build_path("tests/e2e/known_cases/graph_steps"), "--launches", "12"},
+          {{"SLUICE_LOG", "debug"}, {"SLUICE_ANALYSIS", "wait"}, {"SLUICE_GOVERNOR", "off"}});
+  EXPECT_NE(outcome.errors.find("48 of 72 launches were repeated with their graphs"),
+            std::string::npos)
+      << outcome.errors;
+}
 
 TEST(KnownCase18, GetsTheSameAddressAgain) {
   const Outcome outcome = sluice_run({}, program_command("reallocated"));

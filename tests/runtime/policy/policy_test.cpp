@@ -94,6 +94,26 @@ TEST(Policy, StepsAsideWherePlainLaunchesAreFaster) {
   EXPECT_THAT(phase.policy.why_aside(), ::testing::HasSubstr("2.00 x as fast as tasks"));
 }
 
+TEST(Policy, ARowGoesAsTasksWhereEachOfItsLaunchesWould) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 50;
+  std::string ways = phase.launches(2, kernel);
+  while (ways.size() < 60) {
+    const Policy::Row row{kernel.size(phase.blocks, {}).phase, 2, 2 * phase.blocks};
+    if (!row.may_go(phase.policy)) {
+      ways += phase.launches(2, kernel);
+      continue;
+    }
+    Policy::Sample sample;
+    row.count(phase.policy, sample, 0);
+    now += 2 * phase.task_time;
+    phase.hear(phase.policy.ended(Way::tasks, sample));
+    ways += "tt";
+  }
+  EXPECT_EQ(ways, std::string(20, 't') + std::string(6, 'p') + std::string(34, 'a'));
+}
+
 // Three samples that have run side by side end at once.
 TEST(Policy, TakesTogetherWhatHasRunSideBySide) {
   Phase phase;

@@ -55,7 +55,7 @@ TEST(PlannedWindow, IsCutByWhatBlocksHaveCostByThen) {
   for (const size_t tasks : {16U, 32U}) {
     PlannedWindow window{.held = LaunchWindow(StreamKey(), 1)};
     window.held.append(call, {unused, 0}, {});
-    window.held.measure(&cost);
+    window.held.last().cost = &cost;
     if (tasks == 32U) cost.note(std::chrono::milliseconds(3), 1);
     window.plan(planner);
     EXPECT_EQ(window.tables.plan.tasks.size(), tasks);
