@@ -64,7 +64,7 @@ struct EventWait {
   StreamKey stream;
 };
 // HostFunction is one of the program's, which begins behind all that its stream has and holds back
-// all that follows there.
+// all that follows there; or words of memory that the stream writes or waits for.
 struct HostFunction {
   StreamKey stream;
 };

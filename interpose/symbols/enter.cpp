@@ -79,8 +79,7 @@ bool waits_for_the_device(std::string_view symbol) {
   if (name.ends_with("Async")) return false;
   for (const std::string_view start :
        {"cuMemcpy", "cuMemset", "cuCtx", "cuDevicePrimaryCtx", "cuMemFree", "cuModuleUnload",
-        "cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp", "cuSignalExternal",
-        "cuWaitExternal", "cuMemUnmap"}) {
+        "cuSignalExternal", "cuWaitExternal", "cuMemUnmap"}) {
     if (name.starts_with(start)) return true;
   }
   return false;
@@ -90,8 +89,6 @@ bool waits_for_the_device(std::string_view symbol) {
 // device that is there already, or by way of a wrapped one.
 bool writes_nothing(std::string_view symbol) {
   const std::string_view name = base_name(symbol);
-  if (name.starts_with("cuStreamWriteValue") || name.starts_with("cuStreamBatchMemOp"))
-    return false;
   for (const std::string_view start :
        {"cuInit",          "cuCtx",       "cuDevice",      "cuModule",      "cuLibrary",
         "cuFunc",          "cuKernel",    "cuLink",        "cuOccupancy",   "cuStream",

@@ -111,6 +111,23 @@ CUresult with_moment(CUstream stream, Function function, void* data, Function re
   return result;
 }
 
+// with_words() is for words of memory that a stream writes or waits for: to the runtime they are a
+// function of the program, since a wait may end by what the host does. How they order streams a
+// check for races does not know: so that it reports none that is none, they order everything.
+template <class Call>
+CUresult with_words(CUstream stream, bool writes, Call&& call) {
+  const KeepErrno keep;
+  Runtime* const runtime = Shim::get().runtime();
+  if (runtime != nullptr && races() == nullptr && !is_capturing()) {
+    runtime->take(HostFunction{key_of(stream)});
+  } else {
+    flush();
+  }
+  if (races() != nullptr && writes) races()->called_unknown();
+  tell_races(&StreamClocks::device_done);
+  return call();
+}
+
 }  // namespace
 
 SLUICE_NOTED(cuStreamCreate, (CUstream * stream, unsigned int flags), (stream, flags), note_stream,
@@ -208,3 +225,31 @@ extern "C" CUresult sluice_wrap_cuStreamAddCallback(CUstream stream, CUstreamCal
     return driver().cuStreamAddCallback(stream, run, with, flags);
   });
 }
+
+// SLUICE_WORD(symbol, Value, writes)
+#define SLUICE_WORD(symbol, Value, writes)                                                    \
+  extern "C" CUresult sluice_wrap_##symbol(CUstream stream, CUdeviceptr address, Value value, \
+                                           unsigned int flags) {                              \
+    return with_words(stream, writes,                                                         \
+                      [&] { return driver().symbol(stream, address, value, flags); });        \
+  }
+SLUICE_WORD(cuStreamWaitValue32, cuuint32_t, false)
+SLUICE_WORD(cuStreamWaitValue32_v2, cuuint32_t, false)
+SLUICE_WORD(cuStreamWaitValue64, cuuint64_t, false)
+SLUICE_WORD(cuStreamWaitValue64_v2, cuuint64_t, false)
+SLUICE_WORD(cuStreamWriteValue32, cuuint32_t, true)
+SLUICE_WORD(cuStreamWriteValue32_v2, cuuint32_t, true)
+SLUICE_WORD(cuStreamWriteValue64, cuuint64_t, true)
+SLUICE_WORD(cuStreamWriteValue64_v2, cuuint64_t, true)
+#undef SLUICE_WORD
+
+#define SLUICE_WORDS(symbol)                                                              \
+  extern "C" CUresult sluice_wrap_##symbol(CUstream stream, unsigned int count,           \
+                                           CUstreamBatchMemOpParams* operations,          \
+                                           unsigned int flags) {                          \
+    return with_words(stream, true,                                                       \
+                      [&] { return driver().symbol(stream, count, operations, flags); }); \
+  }
+SLUICE_WORDS(cuStreamBatchMemOp)
+SLUICE_WORDS(cuStreamBatchMemOp_v2)
+#undef SLUICE_WORDS

@@ -44,8 +44,8 @@ void Generator::add_fill() {
   }
   const uint32_t extent = rows ? (step.rows - 1) * step.pitch + step.words : step.words;
   if (!pick(on_device, extent, step.to)) return;
-  step.form = static_cast<Form>(below(3));
-  step.waits = chance(30);
+  step.form = static_cast<Form>(below(rows ? 3 : 4));
+  step.waits = chance(30) && step.form != Form::fourth;
   if (step.waits) step.stream = chance(60) ? legacy : chance(60) ? own_of_first : own_of_second;
   step.thread = thread_for(step.stream);
   if (step.waits) let_all_go();

@@ -57,6 +57,7 @@ class Machine {
   void change_graph(CUgraph graph, CUgraphExec executable, const Step& step);
   void copy(const Step& step);
   void copy_rows(const Step& step);
+  void write_word(const Step& step);
   void fill(const Step& step);
   void fill_rows(const Step& step);
   void enqueue_host_work(const Step& step, HostWork work);

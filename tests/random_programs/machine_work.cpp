@@ -170,10 +170,21 @@ void Machine::copy_rows(const Step& step) {
   SLUICE_CALL(cuMemcpy2DAsync_v2, &rows, stream(step));
 }
 
+// A stream writes no words of managed memory.
+void Machine::write_word(const Step& step) {
+  const CUdeviceptr to = address(step.to);
+  const CUstream on = stream(step);
+  const Space space = program_->buffers[step.to.buffer].space;
+  if (space != Space::device && space != Space::pinned) return;
+  SLUICE_CALL(cuStreamWriteValue32_v2, on, to, ~step.salt, 0);
+  SLUICE_CALL(cuStreamWaitValue32_v2, on, to, ~step.salt, CU_STREAM_WAIT_VALUE_EQ);
+}
+
 void Machine::fill(const Step& step) {
   const CUdeviceptr to = address(step.to);
   const CUstream on = stream(step);
   const bool own = on == CU_STREAM_PER_THREAD;
+  if (step.form == Form::fourth) write_word(step);
 // The call of the four forms that fits.
 #define SLUICE_FILL_CALL(name, ...)                                  \
   return step.waits ? own ? SLUICE_CALL(name##_v2_ptds, __VA_ARGS__) \

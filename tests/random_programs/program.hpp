@@ -59,7 +59,7 @@ enum class Call : uint8_t {
   graph,
   copy,           // words from `from` to `to`
   copy_rows,      // the same as rows of a box
-  fill,           // words of `to`
+  fill,           // words of `to`; form fourth: one is written and waited for before
   fill_rows,      // the same as rows of a box
   host_function,  // works on words of `to`, in the order of the stream
   hold,           // a host function that waits for let_go of the same number

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 static void check(cudaError_t status, const char* call, int line) {
@@ -38,8 +39,9 @@ __global__ void read(int* to, const int* from) {
   to[i] = from[i];
 }
 
-enum Operation { kernel, copy, fill, event, function, operations };
-const char* const operation_names[] = {"kernel", "copy", "memset", "event", "host function"};
+enum Operation { kernel, copy, fill, event, function, word, operations };
+const char* const operation_names[] = {"kernel", "copy",          "memset",
+                                       "event",  "host function", "value write"};
 enum Kind { legacy, per_thread, blocking, non_blocking, kinds };
 const char* const kind_names[] = {"legacy", "per-thread", "blocking", "non-blocking"};
 
@@ -96,6 +98,22 @@ struct Case {
   }
 };
 
+// write_word() writes the first value, behind a memset of the others.
+void write_word(int* to, int byte, int value, cudaStream_t stream) {
+  static const auto write_value = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    CHECK(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &found, 12000, cudaEnableDefault,
+                                           &result));
+    return reinterpret_cast<decltype(&cuStreamWriteValue32)>(found);
+  }();
+  CHECK(cudaMemsetAsync(to + 1, byte, bytes - sizeof(int), stream));
+  const CUresult result =
+      write_value(stream, reinterpret_cast<CUdeviceptr>(to), static_cast<cuuint32_t>(value),
+                  CU_STREAM_WRITE_VALUE_DEFAULT);
+  CHECK(result == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown);
+}
+
 void run_first(const Case& c, const Memory& memory, const Arrays& arrays, cudaStream_t stream) {
   switch (c.first) {
     case kernel:
@@ -107,6 +125,8 @@ void run_first(const Case& c, const Memory& memory, const Arrays& arrays, cudaSt
       return CHECK(cudaMemsetAsync(arrays.x, first_byte, bytes, stream));
     case event:
       return CHECK(cudaEventRecord(memory.first, stream));
+    case word:
+      return write_word(arrays.x, first_byte, first_value, stream);
     default:
       CHECK(cudaLaunchHostFunc(
           stream, [](void* to) { std::fill_n(static_cast<int*>(to), cells, first_value); },
@@ -123,6 +143,8 @@ void run_second(const Case& c, const Arrays& arrays, cudaStream_t stream) {
       return CHECK(cudaMemcpyAsync(arrays.y, arrays.x, bytes, cudaMemcpyDefault, stream));
     case fill:
       return CHECK(cudaMemsetAsync(arrays.x, second_byte, bytes, stream));
+    case word:
+      return write_word(arrays.x, second_byte, second_value, stream);
     case event:
       return;  // memory.second, which is always recorded
     default:
@@ -199,7 +221,8 @@ const char* what_is_wrong(const Case& c, Memory& memory, const Streams& firsts,
   if (c.first == event && cudaEventQuery(memory.first) != cudaSuccess)
     return "is done and the event before it is not reached";
   CHECK(cudaDeviceSynchronize());
-  if (c.second == fill) return holds(arrays.x, second_value) ? nullptr : "was overwritten";
+  if (c.second == fill || c.second == word)
+    return holds(arrays.x, second_value) ? nullptr : "was overwritten";
   if (c.first == event || c.second == event) return nullptr;
   return holds(arrays.y, first_value) ? nullptr : "does not see what the first wrote";
 }

@@ -16,7 +16,7 @@ class OrderRules : public testing::TestWithParam<const char*> {
     command.insert(command.end(), {"--device", "cpu", "--",
                                    build_path("tests/e2e/order/order_rules"), GetParam()});
     const Outcome outcome = run(command, {{"SLUICE_GOVERNOR", "off"}});
-    EXPECT_EQ(outcome.output, "450 cases, 0 wrong\n") << outcome.errors;
+    EXPECT_EQ(outcome.output, "648 cases, 0 wrong\n") << outcome.errors;
     EXPECT_EQ(outcome.status, 0);
   }
 };
@@ -30,6 +30,17 @@ TEST_P(OrderRules, HoldUnderSluice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfStreams, OrderRules, testing::Values("apart", "joined"));
+
+TEST(WordsOfMemory, CloseTheWindowsOfTheirStreamAlone) {
+  const Outcome outcome =
+      run({build_path("bin/sluice"), "run", "--device", "cpu", "--",
+           build_path("tests/e2e/order/words_beside")},
+          {{"SLUICE_GOVERNOR", "off"}, {"SLUICE_ANALYSIS", "wait"}, {"SLUICE_LOG", "info"}});
+  EXPECT_EQ(outcome.output, "20 19\n") << outcome.errors;
+  // The first launch goes to the idle stream, the others wait for it together.
+  EXPECT_NE(outcome.errors.find("20 launches ran as tasks in 2 windows"), std::string::npos)
+      << outcome.errors;
+}
 
 }  // namespace
 }  // namespace sluice::e2e
