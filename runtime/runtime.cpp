@@ -283,6 +283,8 @@ void tell_costs(State& state) {
   const Budget::Cost& analysis = state.code.dearest_analysis();
   log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
   log::debug("{} of {} launches were repeated with their graphs", found.repeated, found.launches);
+  const schedule::Planner::Count planned = state.runner.planned();
+  log::debug("{} windows were ordered, {} as one before them", planned.ordered, planned.again);
 }
 
 }  // namespace

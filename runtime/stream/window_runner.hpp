@@ -46,6 +46,8 @@ class WindowRunner {
 
   // running() counts the windows that the host's workers are running.
   size_t running() const { return running_; }
+  // planned() counts the windows that were planned so far.
+  schedule::Planner::Count planned() { return planner_.count(); }
 
  private:
   int submit_together(std::shared_ptr<PlannedWindow> window, Ended ended);
