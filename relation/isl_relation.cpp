@@ -160,6 +160,14 @@ isl::map map_of(isl::ctx context, const Relation& relation,
   return isl::manage(map);
 }
 
+isl::map map_at(isl::ctx context, const Relation& relation, std::span<const int64_t> values) {
+  if (relation.parameters > values.size()) return {};
+  isl_map* map = map_of(context, relation).release();
+  for (unsigned i = 0; i < relation.parameters; ++i)
+    map = isl_map_fix_val(map, isl_dim_param, i, isl_val_int_from_si(context.get(), values[i]));
+  return isl::manage(isl_map_project_out(map, isl_dim_param, 0, relation.parameters));
+}
+
 std::string text_of(const Relation& relation, std::span<const std::string> parameters) {
   const IslContext context;
   const isl::map map = map_of(context.get(), relation, parameters);

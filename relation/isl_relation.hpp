@@ -26,6 +26,10 @@ std::optional<Relation> rows_of(const isl::map& relation,
 isl::map map_of(isl::ctx context, const Relation& relation,
                 std::span<const std::string> parameters = {});
 
+// map_at() is the same where the parameters have these values, without parameters. Null where there
+// are too few values or isl gives up.
+isl::map map_at(isl::ctx context, const Relation& relation, std::span<const int64_t> values);
+
 // text_of() is what isl prints: { B[x, y, z] -> A[o] : ... }, for people.
 std::string text_of(const Relation& relation, std::span<const std::string> parameters = {});
 

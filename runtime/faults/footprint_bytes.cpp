@@ -50,13 +50,8 @@ bool FootprintBytes::is_exact(size_t slot, Use use) const {
 
 isl::map FootprintBytes::map(size_t slot, Use use) const {
   const Relation& relation = access(slot, use).relation;
-  if (relation.empty() || !relation.is_whole() || relation.parameters > values_.size()) return {};
-  isl_map* made = map_of(context_.get(), relation).release();
-  for (unsigned i = 0; i < relation.parameters; ++i) {
-    isl_val* const value = isl_val_int_from_si(context_.get().get(), values_[i]);
-    made = isl_map_fix_val(made, isl_dim_param, i, value);
-  }
-  return isl::manage(made);
+  if (relation.empty() || !relation.is_whole()) return {};
+  return map_at(context_.get(), relation, values_);
 }
 
 const std::optional<Range>& FootprintBytes::hull(size_t slot, Use use) {
@@ -65,8 +60,7 @@ const std::optional<Range>& FootprintBytes::hull(size_t slot, Use use) {
   const IslContext::Budget budget(context_, asking_operations);
   const isl::map touched = map(slot, use);
   if (touched.is_null()) return known.hull;
-  const isl::set bytes = isl::manage(isl_set_project_out(touched.range().release(), isl_dim_param,
-                                                         0, access(slot, use).relation.parameters));
+  const isl::set bytes = touched.range();
   if (bytes.is_null()) return known.hull;
   const std::optional<Range> all = sluice::hull(bytes);
   if (all && is_known(*all)) known.hull = all;
@@ -101,9 +95,7 @@ std::optional<FootprintBytes::Outside> FootprintBytes::beyond(size_t slot, Use u
     const isl::set outside(context_.get(), "{ A[o] : " + text + " }");
     const isl::map there = touched.intersect_range(outside);
     if (!there.is_empty().is_false()) continue;
-    const isl::set bytes = isl::manage(isl_set_project_out(
-        there.range().release(), isl_dim_param, 0, access(slot, use).relation.parameters));
-    const std::optional<Range> all = sluice::hull(bytes);
+    const std::optional<Range> all = sluice::hull(there.range());
     isl_point* const point = isl_set_sample_point(there.domain().lexmin().release());
     if (!all || !is_known(*all) || point == nullptr || isl_point_is_void(point) != isl_bool_false) {
       isl_point_free(point);

@@ -30,14 +30,17 @@ RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
 void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
   std::vector<Use>& uses = uses_[id];
   uses.clear();
+  std::vector<int64_t> values;
+  for (const analysis::Symbol& symbol : footprint.symbols)
+    values.push_back(symbol.value);
   const auto add = [&](size_t slot, const analysis::Access& access, bool writes, bool is_must) {
     if (!access.present()) return;
     Use use{slot, 0, true, writes, false};
-    const bool is_known = access.precision != analysis::Precision::whole_buffer &&
-                          access.relation.is_whole() && access.relation.parameters == 0;
-    const auto relation =
-        within_grid(context_, is_known ? map_of(context_.get(), access.relation) : isl::map(),
-                    footprint.shape.grid);
+    const bool is_known =
+        access.precision != analysis::Precision::whole_buffer && access.relation.is_whole();
+    const auto relation = within_grid(
+        context_, is_known ? map_at(context_.get(), access.relation, values) : isl::map(),
+        footprint.shape.grid);
     if (relation) {
       use.whole_buffer = false;
       use.certain = access.precision == analysis::Precision::exact && (is_must || !writes);

@@ -58,5 +58,13 @@ TEST(Mpi, ThreeRanksUnderALauncherThatIsUnderSluiceItself) {
   EXPECT_EQ(checksum(sluice_run({}, joined(mpirun("3"), halo))), plain);
 }
 
+// The rows at a band's edges and those within it are written side by side, by two streams.
+TEST(Mpi, ACheckOfAllRanksFindsNothing) {
+  const Outcome outcome = run(joined({build_path("bin/sluice"), "check", "--device", "cpu", "--"},
+                                     joined(mpirun("2"), halo)));
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("no fault found"), std::string::npos) << outcome.errors;
+}
+
 }  // namespace
 }  // namespace sluice::e2e

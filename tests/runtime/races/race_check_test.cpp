@@ -93,6 +93,24 @@ TEST_F(Races, OnlyCommonBytesOfOneBufferCount) {
   EXPECT_EQ(check_.races(), 1u);
 }
 
+// Launches that differ in a few numbers share relations with parameters.
+TEST_F(Races, AFootprintWithParametersIsExactToo) {
+  analysis::Footprint family = footprint(false, false);
+  family.arguments[0].must_writes.relation = sluice::testing::relation_of(
+      "[p] -> { B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and p <= o - 64x < p + 64 }");
+  family.symbols = {{"first", 256}};
+  check_.add_footprint(5, family);
+  launch(a, "reader", 1);
+  launch(b, "behind it", 5);
+  EXPECT_EQ(check_.races(), 0u);
+  launch(a, "other reader", 1, 256);
+  CaptureStderr();
+  launch(b, "on it", 5);
+  const std::string told = GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("race: bytes 256 to 511"));
+  EXPECT_THAT(told, Not(HasSubstr("possible")));
+}
+
 TEST_F(Races, WhatMayHappenIsAPossibleRace) {
   CaptureStderr();
   launch(a, "maybe", 3);
