@@ -36,11 +36,12 @@ typedef struct SluiceBlockCode {
 } SluiceBlockCode;
 
 /* SluiceAccessSink hears of every access that traced block code makes to memory outside its block,
- * before it happens: address, bytes, SLUICE_ACCESS_READ, _WRITE or both, and the PTX line (0 where
- * unknown). Accesses by generic addresses are reported wherever they lead, into the block's own
- * scratch memory, stack or parameters too. */
+ * before it happens: address, bytes, SLUICE_ACCESS_READ, _WRITE or both, with _ATOMIC where it is
+ * atomic or volatile, and the PTX line (0 where unknown). Accesses by generic addresses are
+ * reported wherever they lead, into the block's own scratch memory, stack or parameters too. */
 #define SLUICE_ACCESS_READ 1U
 #define SLUICE_ACCESS_WRITE 2U
+#define SLUICE_ACCESS_ATOMIC 4U
 typedef struct SluiceAccessSink {
   void (*access)(void* recorder, uint64_t address, uint64_t bytes, uint32_t kind, uint32_t line);
   void* recorder;

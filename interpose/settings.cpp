@@ -74,6 +74,8 @@ std::optional<runtime::Checks> checks(Settings::DeviceChecks& of_device) {
       log::warning("SLUICE_CHECK: '{}' is no kind of faults", kind);
     }
   }
+  // There the device looks at launches itself, and at when they begin.
+  chosen.traces = !of_device.host && !of_device.threads && !of_device.accesses;
   return chosen;
 }
 

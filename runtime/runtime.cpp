@@ -93,10 +93,10 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
   if (config.check_blocks.has_value())
     asked.check = watched_by(std::make_unique<FootprintCheck>(device, *config.check_blocks));
   if (config.checks.has_value()) {
-    asked.faults = watched_by(std::make_unique<FaultReport>(*config.checks, config.program));
-    auto* const launches = watched_by(std::make_unique<LaunchFaults>(*asked.faults, buffers));
-    asked.races =
-        watched_by(std::make_unique<RaceObserver>(gate, buffers, *asked.faults, *launches));
+    auto report = std::make_unique<FaultReport>(*config.checks, config.program);
+    auto* const launches = watched_by(std::make_unique<LaunchFaults>(*report, buffers));
+    asked.races = watched_by(std::make_unique<RaceObserver>(gate, buffers, *report, *launches));
+    asked.faults = watched_by(std::move(report));  // it finishes behind those that tell it
   }
   if (config.hash_copies && follower.journal() != nullptr)
     asked.copies =

@@ -13,6 +13,8 @@ struct Checks {
   bool memory = true;       // accesses beyond an allocation
   bool init = true;         // reads of what nothing wrote
   std::string report = {};  // the file that they are added to; empty: they go to the log
+  // Launches whose bytes are not known exactly may run traced, one block after the other.
+  bool traces = true;
 };
 
 struct Fault {

@@ -50,7 +50,12 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   if (asked.races == nullptr) return give(launch, way);
   // Launches run one by one, in stream order, as without Sluice.
   if (follower.journal() != nullptr) follower.follow(launch, stream, "races are checked");
-  return std::nullopt;
+  const std::shared_ptr<TracedBytes> traced = asked.races->to_trace();
+  if (traced == nullptr) return std::nullopt;
+  const std::optional<int> given =
+      asked.faults->checks().traces ? run_traced(device, launch, traced) : std::nullopt;
+  if (!given) traced->give_up();
+  return given;
 }
 
 bool Runtime::State::is_launch(const Transfer& transfer) const {

@@ -15,6 +15,12 @@ constexpr unsigned long operation_budget = 300'000;
 // Of a buffer that is used in more ways than this, the oldest are forgotten.
 constexpr size_t most_records = 4096;
 constexpr size_t most_answers = 1 << 16;
+// Launches of a kernel that are traced, since that takes tens of times as long: the first, since
+// nobody knows yet what comes beside it, and of one that may race so many that data may vary.
+constexpr uint64_t most_traced = 1;
+constexpr uint64_t most_traced_of_suspects = 64;
+// Pairs that wait for what they touched, the oldest of which are forgotten.
+constexpr size_t most_suspected = 4096;
 
 }  // namespace
 
@@ -27,61 +33,90 @@ RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
   return entry->second;
 }
 
+bool RaceCheck::Uses::all_certain() const {
+  return std::ranges::all_of(all, &SlotUse::certain);
+}
+
 void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
-  std::vector<Use>& uses = uses_[id];
-  uses.clear();
+  Uses& uses = uses_[id];
+  uses = {{}, std::make_shared<FootprintBytes>(footprint, context_)};
   std::vector<int64_t> values;
   for (const analysis::Symbol& symbol : footprint.symbols)
     values.push_back(symbol.value);
-  const auto add = [&](size_t slot, const analysis::Access& access, bool writes, bool is_must) {
-    if (!access.present()) return;
-    Use use{slot, 0, true, writes, false};
-    const bool is_known =
-        access.precision != analysis::Precision::whole_buffer && access.relation.is_whole();
-    const auto relation = within_grid(
-        context_, is_known ? map_at(context_.get(), access.relation, values) : isl::map(),
-        footprint.shape.grid);
-    if (relation) {
-      use.whole_buffer = false;
-      use.certain = access.precision == analysis::Precision::exact && (is_must || !writes);
-      use.set = sets_.size();
-      sets_.push_back(coalesced(relation->range()));
+  for (size_t slot = 0; slot < uses.bytes->slots(); ++slot) {
+    for (const Use how : {Use::reads, Use::must_writes, Use::may_writes}) {
+      const analysis::Access& access = uses.bytes->access(slot, how);
+      if (!access.present()) continue;
+      SlotUse use{slot, how, 0, true, false};
+      const bool is_known =
+          access.precision != analysis::Precision::whole_buffer && access.relation.is_whole();
+      const auto relation = within_grid(
+          context_, is_known ? map_at(context_.get(), access.relation, values) : isl::map(),
+          footprint.shape.grid);
+      if (relation) {
+        use.whole_buffer = false;
+        use.certain = uses.bytes->is_exact(slot, how);
+        use.set = sets_.size();
+        sets_.push_back(coalesced(relation->range()));
+      }
+      uses.all.push_back(use);
     }
-    uses.push_back(use);
-  };
-  for (size_t slot = 0; slot < footprint.arguments.size(); ++slot) {
-    const analysis::ArgumentFootprint& argument = footprint.arguments[slot];
-    add(slot, argument.reads, false, false);
-    add(slot, argument.must_writes, true, true);
-    add(slot, argument.may_writes, true, false);
   }
 }
 
-void RaceCheck::launch(const StreamKey& stream, const Action& action, dro::FootprintId footprint,
-                       std::span<const AccessedBytes> pointers,
-                       std::span<const dro::BoundArgument> bound) {
+std::shared_ptr<TracedBytes> RaceCheck::launch(const StreamKey& stream, const Action& action,
+                                               dro::FootprintId footprint,
+                                               std::span<const AccessedBytes> pointers,
+                                               std::span<const dro::BoundArgument> bound) {
+  settle();
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);
+  const Uses& uses = uses_[footprint];
+  std::shared_ptr<TracedBytes> traced;
+  if (!uses.all_certain() && clocks_.has_several()) traced = std::make_shared<TracedBytes>();
   std::vector<Record> records;
-  for (const Use& use : uses_[footprint]) {
+  for (const SlotUse& use : uses.all) {
     const AccessedBytes& where = pointers[use.slot];
     if (where.buffer == 0) continue;
-    const SetId set = use.whole_buffer ? range_of(int64_t(where.bytes)) : use.set;
-    const int64_t offset = use.whole_buffer ? 0 : int64_t(bound[use.slot].offset);
-    records.push_back({time, shared, where, set, offset, use.writes, use.certain});
+    Record record{.time = time, .action = shared, .where = where};
+    record.set = use.whole_buffer ? range_of(int64_t(where.bytes)) : use.set;
+    record.offset = use.whole_buffer ? 0 : int64_t(bound[use.slot].offset);
+    record.writes = use.use != Use::reads;
+    record.certain = use.certain;
+    record.footprint = uses.bytes;
+    record.slot = use.slot;
+    record.use = use.use;
+    if (!use.certain) record.traced = traced;
+    records.push_back(std::move(record));
   }
   for (const Record& record : records)
     meet(record);
+  if (traced == nullptr || is_traced(action.name)) return traced;
+  traced->give_up();
+  return nullptr;
+}
+
+bool RaceCheck::is_traced(const std::string& kernel) {
+  Traced& traced = traced_[kernel];
+  if (traced.launches >= (traced.is_suspect ? most_traced_of_suspects : most_traced)) return false;
+  ++traced.launches;
+  return true;
 }
 
 void RaceCheck::copy(const StreamKey& stream, const Action& action,
                      std::span<const CopyRange> ranges) {
   report_.copied();
+  settle();
   const ActionTime time = clocks_.act(stream);
   const auto shared = std::make_shared<const Action>(action);
   for (const CopyRange& range : ranges) {
-    meet({time, shared, range.where, range_of(range.bytes.size()), range.bytes.begin, range.writes,
-          true});
+    Record record{.time = time, .action = shared, .where = range.where};
+    record.set = range_of(range.bytes.size());
+    record.offset = range.bytes.begin;
+    record.writes = range.writes;
+    record.certain = true;
+    record.range = range.bytes;
+    meet(record);
   }
 }
 
@@ -97,7 +132,13 @@ void RaceCheck::meet(const Record& record) {
       continue;
     }
     if ((!record.writes && !other.writes) || clocks_.is_ordered(other.time)) continue;
-    if (const auto common = common_bytes(other, record)) tell(other, record, *common);
+    const auto common = common_bytes(other, record);
+    if (!common) continue;
+    if (other.certain && record.certain && common->is_known) {
+      tell(other, record, common->range);
+    } else {
+      suspect(other, record);
+    }
   }
   if (same != nullptr) {
     *same = record;
@@ -105,6 +146,31 @@ void RaceCheck::meet(const Record& record) {
   }
   if (live.size() >= most_records) live.erase(live.begin(), live.begin() + most_records / 2);
   live.push_back(record);
+}
+
+void RaceCheck::suspect(const Record& earlier, const Record& later) {
+  if (pairs_.contains({earlier.action->name, later.action->name})) return;
+  for (const Record* record : {&earlier, &later})
+    if (!record->certain) traced_[record->action->name].is_suspect = true;
+  suspected_.emplace_back(earlier, later);
+  if (suspected_.size() > most_suspected) suspected_.pop_front();
+}
+
+void RaceCheck::settle() {
+  std::deque<std::pair<Record, Record>> to_come;
+  for (auto& [earlier, later] : std::exchange(suspected_, {})) {
+    if (is_to_come(earlier, later)) {
+      to_come.emplace_back(std::move(earlier), std::move(later));
+      continue;
+    }
+    const std::optional<ByteIntervals> common = runtime::common_bytes(earlier, later);
+    if (common && !common->empty()) tell(earlier, later, *common->hull());
+  }
+  suspected_ = std::move(to_come);
+}
+
+void RaceCheck::finished(dro::JournalWriter* /*journal*/) {
+  settle();
 }
 
 std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const Record& b) {
@@ -140,29 +206,26 @@ std::optional<RaceCheck::Common> RaceCheck::common_hull(const isl::set& a, const
   return Common{range, false};
 }
 
-void RaceCheck::tell(const Record& earlier, const Record& later, const Common& common) {
+void RaceCheck::tell(const Record& earlier, const Record& later, const Range& common) {
   const uint64_t times = ++pairs_[{earlier.action->name, later.action->name}];
   if (times > 1) return;
   const auto deed = [](const Record& record) {
     const size_t stream = record.time.stream;
     const std::string where =
         stream == 0 ? " on the default stream" : fmt::format(" on stream {}", stream);
-    const std::string verb = record.certain ? (record.writes ? "writes" : "reads")
-                                            : (record.writes ? "may write" : "may read");
-    const std::string text = action_text(*record.action, where) + " " + verb;
+    const std::string text =
+        action_text(*record.action, where) + (record.writes ? " writes" : " reads");
     return record.where.argument < 0
                ? text
                : fmt::format("{} through argument {}", text, record.where.argument);
   };
-  const int64_t last = std::min(common.range.end, int64_t(later.where.bytes)) - 1;
+  const int64_t last = std::min(common.end, int64_t(later.where.bytes)) - 1;
   Fault fault{.kind = "races", .rule = "race-between-streams"};
-  fault.is_certain = earlier.certain && later.certain && common.is_known;
   fault.kernel =
       fmt::format("{}, {}", short_name(earlier.action->name), short_name(later.action->name));
-  fault.message =
-      fmt::format("{}: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:",
-                  fault.is_certain ? "race" : "possible race", common.range.begin, last,
-                  later.where.buffer, later.where.bytes);
+  fault.message = fmt::format(
+      "race: bytes {} to {} of buffer {} ({} bytes); nothing orders these two:", common.begin, last,
+      later.where.buffer, later.where.bytes);
   fault.details = {deed(earlier), deed(later)};
   fault.site = site_text(later.action->site, later.action->name);
   report_.add(fault);

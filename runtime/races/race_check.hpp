@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,18 +22,14 @@
 #include "runtime/faults/action.hpp"
 #include "runtime/faults/fault_report.hpp"
 #include "runtime/races/ordering.hpp"
+#include "runtime/races/race_record.hpp"
 #include "runtime/races/stream_clocks.hpp"
+#include "runtime/races/traced_bytes.hpp"
 
 namespace sluice::runtime {
 
-// AccessedBytes is one way in which an action touches a buffer.
-struct AccessedBytes {
-  dro::BufferId buffer = 0;
-  uint64_t bytes = 0;     // of the buffer
-  int64_t argument = -1;  // the pointer's place among the kernel's parameters; -1: none
-};
-
-// RaceCheck. Not thread-safe. Every race is told once for each pair of kernels.
+// RaceCheck. Not thread-safe. Every race is told once for each pair of kernels. Where a footprint
+// only says what may be touched, a launch is traced, and what it touched decides.
 class RaceCheck : public Observer {
  public:
   explicit RaceCheck(FaultReport& report);
@@ -44,9 +41,12 @@ class RaceCheck : public Observer {
   void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) override;
 
   // launch() is a launch with this footprint; `pointers` and `bound` hold one entry for each
-  // pointer slot of the footprint.
-  void launch(const StreamKey& stream, const Action& action, dro::FootprintId footprint,
-              std::span<const AccessedBytes> pointers, std::span<const dro::BoundArgument> bound);
+  // pointer slot of the footprint. Not null: it should be traced, and the caller gives what it
+  // touches, or gives it up.
+  std::shared_ptr<TracedBytes> launch(const StreamKey& stream, const Action& action,
+                                      dro::FootprintId footprint,
+                                      std::span<const AccessedBytes> pointers,
+                                      std::span<const dro::BoundArgument> bound);
 
   // copy() is a copy or memset: each range is (buffer, its bytes, are they written).
   struct CopyRange {
@@ -57,33 +57,37 @@ class RaceCheck : public Observer {
   void copy(const StreamKey& stream, const Action& action, std::span<const CopyRange> ranges);
 
   void buffer_destroyed(dro::BufferId buffer) override;
+  void finished(dro::JournalWriter* journal) override;
 
   uint64_t races() const { return pairs_.size(); }
 
  private:
   using SetId = size_t;
-  // Use is one set of bytes that a footprint touches through one pointer slot.
-  struct Use {
+  using Record = RaceRecord;
+  // SlotUse is one set of bytes that a footprint touches through one pointer slot.
+  struct SlotUse {
     size_t slot = 0;
+    Use use = Use::reads;
     SetId set = 0;
     bool whole_buffer = false;
-    bool writes = false;
     bool certain = false;  // in every run of the program with this launch
   };
-  // Record is what an action did to a buffer. Of actions that do the same in one stream the last is
-  // kept: what is ordered after it is ordered after all.
-  struct Record {
-    ActionTime time;
-    std::shared_ptr<const Action> action;
-    AccessedBytes where;
-    SetId set = 0;
-    int64_t offset = 0;
-    bool writes = false;
-    bool certain = false;
+  struct Uses {
+    std::vector<SlotUse> all;
+    std::shared_ptr<FootprintBytes> bytes;
+    bool all_certain() const;
+  };
+  // Traced is how many launches of a kernel were traced; one that may race is traced more often.
+  struct Traced {
+    uint64_t launches = 0;
+    bool is_suspect = false;
   };
 
   SetId range_of(int64_t bytes);  // [0, bytes)
+  bool is_traced(const std::string& kernel);
   void meet(const Record& record);
+  void suspect(const Record& earlier, const Record& later);
+  void settle();  // what was suspected, as far as it is known now
   // Common is the first and last byte that two sets share; `is_known` is false where isl gave up
   // and their hulls were compared.
   struct Common {
@@ -92,17 +96,19 @@ class RaceCheck : public Observer {
   };
   std::optional<Common> common_bytes(const Record& a, const Record& b);
   std::optional<Common> common_hull(const isl::set& a, const isl::set& b, int64_t shift);
-  void tell(const Record& earlier, const Record& later, const Common& common);
+  void tell(const Record& earlier, const Record& later, const Range& common);
 
   FaultReport& report_;
   StreamClocks clocks_;
   IslContext context_;
   std::vector<isl::set> sets_;
   std::map<int64_t, SetId> ranges_;
-  std::map<dro::FootprintId, std::vector<Use>> uses_;
+  std::map<dro::FootprintId, Uses> uses_;
   std::map<dro::BufferId, std::vector<Record>> records_;
   std::map<std::tuple<SetId, SetId, int64_t>, std::optional<Common>> common_;
   std::map<std::pair<std::string, std::string>, uint64_t> pairs_;  // reported, with how often
+  std::map<std::string, Traced> traced_;                           // by kernel
+  std::deque<std::pair<Record, Record>> suspected_;
 };
 
 }  // namespace sluice::runtime

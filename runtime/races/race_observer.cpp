@@ -14,8 +14,9 @@ void RaceObserver::copied(const CopyCall& call) {
       const std::optional<Allocation> found = buffers_.find(address);
       if (!found || call.bytes == 0) return;
       const auto first = int64_t(address - found->address);
-      ranges.push_back(
-          {{found->buffer, found->bytes, -1}, {first, first + int64_t(call.bytes)}, writes});
+      ranges.push_back({{found->buffer, found->bytes, -1, found->address},
+                        {first, first + int64_t(call.bytes)},
+                        writes});
     };
     add(call.to, true);
     if (call.from != 0) add(call.from, false);
@@ -55,10 +56,10 @@ void RaceObserver::launched(const Known& launch) {
   for (size_t i = 0; i < launch.bound->arguments.size(); ++i) {
     const BoundPointer& pointer = launch.kernel.pointers[i];
     accessed.push_back({launch.bound->arguments[i].buffer, pointer.end - pointer.begin,
-                        argument_number(signature, signature.pointers[i])});
+                        argument_number(signature, signature.pointers[i]), pointer.begin});
   }
-  RaceCheck::launch(launch.kernel.call->stream, action_of(launch), launch.bound->footprint->id,
-                    accessed, launch.bound->arguments);
+  to_trace_ = RaceCheck::launch(launch.kernel.call->stream, action_of(launch),
+                                launch.bound->footprint->id, accessed, launch.bound->arguments);
 }
 
 }  // namespace sluice::runtime

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/code/buffers.hpp"
 #include "runtime/faults/launch_faults.hpp"
@@ -40,11 +41,15 @@ class RaceObserver final : public RaceCheck {
   // For the runtime, under its lock.
   void anything_written() { launches_.anything_written(); }
   void launched(const Known& launch) override;
+  // to_trace() is where the launch that was told of last should tell what it touches; null: it need
+  // not.
+  std::shared_ptr<TracedBytes> to_trace() { return std::exchange(to_trace_, nullptr); }
 
  private:
   Gate& gate_;
   const Buffers& buffers_;
   LaunchFaults& launches_;
+  std::shared_ptr<TracedBytes> to_trace_;
 };
 
 }  // namespace sluice::runtime

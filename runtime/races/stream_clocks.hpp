@@ -33,6 +33,8 @@ class StreamClocks {
   ActionTime act(const StreamKey& stream);
   // is_ordered() says whether `action` comes before the action that act() returned last.
   bool is_ordered(const ActionTime& action) const;
+  // has_several() is whether there is any stream beside the default one.
+  bool has_several() const { return streams_.size() > 1; }
   // number_of() is a stream's number; others than that default one count from 1 in order of first
   // use.
   size_t number_of(const StreamKey& stream);

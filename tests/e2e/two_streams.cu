@@ -56,9 +56,9 @@ static void order_by(const char* how, cudaStream_t first, cudaStream_t second) {
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "none";
   const bool is_legacy = std::strcmp(how, "legacy") == 0;
-  const bool is_apart = std::strcmp(how, "apart") == 0;
+  const bool is_apart = std::strcmp(how, "apart") == 0 || std::strcmp(how, "gather-apart") == 0;
   const bool is_copy = std::strcmp(how, "copy") == 0;
-  const bool is_gather = std::strcmp(how, "gather") == 0;
+  const bool is_gather = std::strncmp(how, "gather", 6) == 0;
   const bool is_unblocked = std::strcmp(how, "unblocked") == 0;
   int *a, *b, *index;
   cudaMalloc(&a, 2 * count * sizeof(int));
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   if (is_copy) {
     cudaMemcpyAsync(host.data(), a, count * sizeof(int), cudaMemcpyDeviceToHost, second);
   } else if (is_gather) {
-    gather<<<count / 256, 256, 0, second>>>(a, index, b);
+    gather<<<count / 256, 256, 0, second>>>(is_apart ? a + count : a, index, b);
   } else {
     consume<<<count / 256, 256, 0, second>>>(is_apart ? a + count : a, b);
   }

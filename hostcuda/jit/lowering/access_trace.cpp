@@ -64,6 +64,11 @@ bool is_private_object(const Value* pointer) {
   return isa<AllocaInst>(object) || (isa<Argument>(object) && object->getType()->isPointerTy());
 }
 
+// Volatile accesses count as atomic: threads talk to each other by them.
+uint32_t atomic_kind(const Instruction& access) {
+  return access.isAtomic() || access.isVolatile() ? SLUICE_ACCESS_ATOMIC : 0;
+}
+
 }  // namespace
 
 std::vector<AccessPlace> access_places(Instruction& instruction) {
@@ -130,7 +135,8 @@ void insert_trace(Function& function) {
       if (is_private_object(place.pointer)) continue;
       IRBuilder<> ir(access);
       Value* bytes = place.bytes ? ir.CreateZExtOrTrunc(place.bytes, i64) : ir.getInt64(place.size);
-      ir.CreateCall(trace, {ir.CreatePtrToInt(place.pointer, i64), bytes, ir.getInt32(place.kind),
+      ir.CreateCall(trace, {ir.CreatePtrToInt(place.pointer, i64), bytes,
+                            ir.getInt32(place.kind | atomic_kind(*access)),
                             ir.getInt32(ptx::source_line(*access))});
     }
   }

@@ -39,7 +39,7 @@ inline constexpr const char* private_metadata = "sluice.private";
 inline constexpr const char* shared_metadata = "sluice.shared";
 inline constexpr const char* trace_symbol = "sluice_jit_trace";
 
-// sluice_jit_trace() is what traced code calls; `kind` joins SLUICE_ACCESS_READ and _WRITE.
+// sluice_jit_trace() is what traced code calls; `kind` joins SLUICE_ACCESS_READ, _WRITE, _ATOMIC.
 extern "C" void sluice_jit_trace(uint64_t address, uint64_t bytes, uint32_t kind, uint32_t line);
 
 }  // namespace sluice::hostcuda::jit

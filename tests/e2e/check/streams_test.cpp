@@ -58,8 +58,14 @@ TEST(Check, CopiesRaceToo) {
   EXPECT_THAT(errors, HasSubstr("1 fault"));
 }
 
-TEST(Check, WhatIsOnlyKnownToBePossibleIsCalledSo) {
-  EXPECT_THAT(check({two_streams(), "gather"}).errors, HasSubstr("possible race: bytes"));
+// By its footprint gather() may read all of the buffer.
+TEST(Check, WhatIsOnlyPossibleIsToldWhereItHappened) {
+  const Outcome found = check({two_streams(), "gather"});
+  EXPECT_THAT(found.errors, HasSubstr("race: bytes 0 to 3 of buffer 1"));
+  EXPECT_THAT(found.output, HasSubstr("gather: sum"));
+  const Outcome none = check({two_streams(), "gather-apart"});
+  EXPECT_EQ(none.status, 0) << none.errors;
+  EXPECT_THAT(none.errors, HasSubstr("no fault found"));
 }
 
 TEST(Check, TheExitStatusIsTheOneAskedForWhereARaceWasFound) {

@@ -40,16 +40,17 @@ class Races : public ::testing::Test {
     check_.add_footprint(4, anywhere);
   }
 
-  void launch(const StreamKey& stream, const char* name, dro::FootprintId footprint,
-              uint64_t offset = 0, dro::BufferId buffer = 7) {
-    const AccessedBytes where{buffer, 1024, 0};
+  std::shared_ptr<TracedBytes> launch(const StreamKey& stream, const char* name,
+                                      dro::FootprintId footprint, uint64_t offset = 0,
+                                      dro::BufferId buffer = 7) {
+    const AccessedBytes where{buffer, 1024, 0, 0x10000};
     const dro::BoundArgument bound{buffer, offset};
     Action action{name, ++launches_, {4, 1, 1}, {16, 1, 1}, {}, {}};
-    check_.launch(stream, action, footprint, {&where, 1}, {&bound, 1});
+    return check_.launch(stream, action, footprint, {&where, 1}, {&bound, 1});
   }
 
   void copy(const StreamKey& stream, int64_t first, int64_t last, bool writes) {
-    const RaceCheck::CopyRange range{{7, 1024, -1}, {first, last + 1}, writes};
+    const RaceCheck::CopyRange range{{7, 1024, -1, 0x10000}, {first, last + 1}, writes};
     check_.copy(stream, {.name = "cuMemcpyAsync"}, {&range, 1});
   }
 
@@ -111,15 +112,57 @@ TEST_F(Races, AFootprintWithParametersIsExactToo) {
   EXPECT_THAT(told, Not(HasSubstr("possible")));
 }
 
-TEST_F(Races, WhatMayHappenIsAPossibleRace) {
-  CaptureStderr();
-  launch(a, "maybe", 3);
+// What touched() says is what the launch did; the buffer begins at 0x10000.
+class TracedRaces : public Races {
+ protected:
+  static void touched(const std::shared_ptr<TracedBytes>& traced, const TouchedBytes& bytes) {
+    ASSERT_NE(traced, nullptr);
+    traced->give(bytes);
+  }
+  static ByteIntervals at(int64_t first, int64_t end) {
+    return ByteIntervals({{0x10000 + first, 0x10000 + end}});
+  }
+  std::string settled() {
+    CaptureStderr();
+    check_.finished(nullptr);
+    return GetCapturedStderr();
+  }
+};
+
+TEST_F(TracedRaces, WhatMayHappenIsARaceWhereItHappened) {
+  touched(launch(a, "maybe", 3), {{}, at(0, 8), {}});
   launch(b, "reader", 1);
-  EXPECT_THAT(GetCapturedStderr(), HasSubstr("possible race: bytes 0 to 255"));
-  CaptureStderr();
+  EXPECT_THAT(settled(), HasSubstr("race: bytes 0 to 7"));
   launch(a, "writer", 2, 512);
-  launch(b, "gather", 4);
-  EXPECT_THAT(GetCapturedStderr(), HasSubstr("possible race: bytes 512 to 767"));
+  touched(launch(b, "gather", 4), {at(520, 900), {}, {}});
+  EXPECT_THAT(settled(), HasSubstr("race: bytes 520 to 767"));
+}
+
+TEST_F(TracedRaces, WhatDidNotHappenIsNone) {
+  touched(launch(a, "maybe", 3), {{}, at(512, 520), {}});
+  launch(b, "reader", 1);
+  EXPECT_EQ(settled(), "");
+}
+
+TEST_F(TracedRaces, WhatNobodyCouldTraceIsNotTold) {
+  const auto traced = launch(a, "maybe", 3);
+  ASSERT_NE(traced, nullptr);
+  traced->give_up();
+  launch(b, "reader", 1);
+  EXPECT_EQ(settled(), "");
+}
+
+TEST_F(TracedRaces, AtomicsAmongEachOtherAreNone) {
+  touched(launch(a, "count", 3), {{}, {}, at(0, 4)});
+  touched(launch(b, "count too", 3), {{}, {}, at(0, 4)});
+  EXPECT_EQ(settled(), "");
+  launch(b, "writer", 2);
+  EXPECT_THAT(settled(), HasSubstr("race: bytes 0 to 3"));
+}
+
+TEST_F(TracedRaces, WhatIsExactIsNotTraced) {
+  EXPECT_EQ(launch(a, "reader", 1), nullptr);
+  EXPECT_EQ(launch(b, "writer", 2), nullptr);
 }
 
 TEST_F(Races, CopiesAreComparedByTheirRange) {
