@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/faults/call_site.hpp"
+#include "runtime/calls/call_site.hpp"
 
 namespace sluice::interpose {
 

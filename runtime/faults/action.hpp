@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/dim3.hpp"
-#include "runtime/faults/call_site.hpp"
+#include "runtime/calls/call_site.hpp"
 #include "runtime/launch/understood.hpp"
 
 namespace sluice::runtime {

@@ -24,7 +24,7 @@ struct Fault {
   std::string kernel;                // or the driver's function: for people
   std::string message;               // one sentence
   std::vector<std::string> details;  // who did what
-  std::string site;                  // the call in the program: "main in two_streams"
+  std::string site;                  // the call in the program: "main in two_streams", with a mark
   std::string file;                  // the line of the kernel's source; empty: not known
   uint32_t line = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "dro/records/widening.hpp"
+#include "runtime/calls/call_place.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -60,9 +61,9 @@ void FaultReport::add(const Fault& fault) {
     append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  log::error("{}", fault.message);
+  log::error("{}", without_marks(fault.message));
   for (const std::string& detail : fault.details)
-    log::error("  {}", detail);
+    log::error("  {}", without_marks(detail));
 }
 
 bool FaultReport::is_wanted(const Fault& fault) const {

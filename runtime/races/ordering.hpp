@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "megakernel/stream_key.hpp"
-#include "runtime/faults/call_site.hpp"
+#include "runtime/calls/call_site.hpp"
 
 namespace sluice::runtime {
 

@@ -3,15 +3,45 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/calls/call_place.hpp"
+#include "tools/check/call_lines.hpp"
+
 namespace sluice::tools {
 namespace {
 
 using nlohmann::json;
+
+// name_lines() puts the lines of calls behind the words for them. The fault's own line, where it
+// has none, is that of its call.
+void name_lines(RecordedFault& fault, CallLines& lines) {
+  const auto named = [&](const std::string& text) {
+    return runtime::replace_marks(text, [&](const runtime::CallPlaces& call) {
+      const std::optional<SourceLine> line = lines.line_of(call);
+      if (!line) return std::string();
+      const std::string name = std::filesystem::path(line->file).filename().string();
+      return fmt::format(" at {}:{}", name, line->line);
+    });
+  };
+  fault.message = named(fault.message);
+  for (std::string& detail : fault.details)
+    detail = named(detail);
+  fault.site = runtime::replace_marks(fault.site, [&](const runtime::CallPlaces& call) {
+    const std::optional<SourceLine> line = lines.line_of(call);
+    if (line && fault.line == 0) {
+      fault.file = line->file;
+      fault.line = line->line;
+      fault.is_line_of_call = true;
+    }
+    return std::string();
+  });
+}
 
 RecordedFault fault_of(const json& line) {
   const json& from = line.at("fault");
@@ -57,18 +87,21 @@ void add(std::vector<RecordedFault>& faults, RecordedFault fault) {
 }  // namespace
 
 std::string RecordedFault::key() const {
-  return fmt::format("{} {} {} {}", rule, kernel, std::filesystem::path(file).filename().string(),
-                     site);
+  const std::string name = std::filesystem::path(file).filename().string();
+  return fmt::format("{} {} {} {}", rule, kernel, is_line_of_call ? "" : name, site);
 }
 
 RecordedRun read_report(const std::string& path) {
   RecordedRun run;
+  CallLines lines;
   std::ifstream file(path);
   for (std::string text; std::getline(file, text);) {
     const json line = json::parse(text, nullptr, false);
     try {
       if (line.contains("fault")) {
-        add(run.faults, fault_of(line));
+        RecordedFault fault = fault_of(line);
+        name_lines(fault, lines);
+        add(run.faults, std::move(fault));
       } else if (line.contains("checked")) {
         add(run.checks, line.at("checked"));
       }

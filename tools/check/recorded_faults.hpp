@@ -20,6 +20,7 @@ struct RecordedFault {
   std::string site;
   std::string file;
   uint32_t line = 0;
+  bool is_line_of_call = false;  // the host's, since the kernel has none to tell of
   std::string program;
   std::set<uint64_t> processes;  // that found it
 

@@ -14,7 +14,8 @@ struct CallSite {
 };
 
 // site_text() is "main in two_streams", or "two_streams+0x1234" where the function's name is not
-// known. Frames of CUDA's own libraries and of the stub of `kernel` are left out.
+// known, with a mark for its line behind it (call_place.hpp). Frames of CUDA's own libraries and of
+// the stub of `kernel` are left out.
 std::string site_text(const CallSite& site, const std::string& kernel);
 
 }  // namespace sluice::runtime

@@ -1,15 +1,16 @@
-#include "runtime/faults/symbol_table.hpp"
+#include "runtime/calls/symbol_table.hpp"
 
 #include "base/file/elf.hpp"
 #include "base/file/mapped_file.hpp"
 
 namespace sluice::runtime {
 
-SymbolTable::SymbolTable(const std::string& path) {
+SymbolTable::SymbolTable(const std::string& path, bool with_names) {
   const Result<MappedFile> file = MappedFile::open(path);
   const auto header = file ? elf64_header(file->bytes()) : std::nullopt;
   if (!header) return;
   is_relocated_ = header->e_type == ET_DYN;
+  if (!with_names) return;
   const auto sections = elf_sections(file->bytes());
   if (!sections) return;
   for (const auto& [entry, name] : elf_symbols(*sections, SHT_SYMTAB)) {

@@ -11,7 +11,8 @@ namespace sluice::runtime {
 // damaged.
 class SymbolTable {
  public:
-  explicit SymbolTable(const std::string& file);
+  // Without names it only says how the file counts.
+  explicit SymbolTable(const std::string& file, bool with_names = true);
 
   // function_at() is the mangled name of the function that holds `address`, as the file counts
   // addresses; empty where none does.
