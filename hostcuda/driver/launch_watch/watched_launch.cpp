@@ -1,5 +1,7 @@
 #include "hostcuda/driver/launch_watch/watched_launch.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -19,27 +21,37 @@ Running& running() {
   return *all;
 }
 
+// Blocks of earlier launches are kept, since to learn which memory a program touches takes as long
+// as a small launch: so many for each of a machine's threads as there may be sizes in use at once.
+constexpr size_t most_idle_blocks = 16;
+
 }  // namespace
 
 // Block hears of the threads of the blocks that one call runs.
 class WatchedLaunch::Block final : public ThreadSink {
  public:
-  explicit Block(WatchedLaunch& launch)
-      : launch_(launch), clocks_(static_cast<uint32_t>(launch.kernel_.block.count())) {
+  explicit Block(uint32_t threads) : threads_(threads), clocks_(threads) {}
+
+  uint32_t threads() const { return threads_; }
+  // serve() is for the launch whose blocks it runs next.
+  void serve(WatchedLaunch& launch) {
+    launch_ = &launch;
+    clocks_.begin_launch();
+    memory_.reset();
     if (launch.faults_) memory_.emplace(*launch.faults_);
   }
 
   void run(uint32_t block, const SluiceBlockLaunch& launch, void* scratch) {
     block_ = block;
     scratch_ = reinterpret_cast<uintptr_t>(scratch);
-    if (launch_.races_) {
+    if (launch_->races_) {
       clocks_.begin_block();
       touched_.begin_block();
       copies_.begin_block();
     }
-    if (memory_) memory_->begin(block, scratch_, launch_.code_.scratch_bytes);
+    if (memory_) memory_->begin(block, scratch_, launch_->code_.scratch_bytes);
     set_thread_sink(this);
-    launch_.code_.function(&launch, block, 1, scratch);
+    launch_->code_.function(&launch, block, 1, scratch);
     set_thread_sink(nullptr);
   }
 
@@ -48,7 +60,7 @@ class WatchedLaunch::Block final : public ThreadSink {
       shared_ = {meeting.place, meeting.count};
       if (memory_) memory_->has_shared(meeting.place, meeting.count);
     }
-    if (!launch_.races_) return;
+    if (!launch_->races_) return;
     if (meeting.kind == ThreadMeeting::Kind::async_commit) return copies_.commit(meeting.thread);
     if (meeting.kind == ThreadMeeting::Kind::async_wait)
       return copies_.waited(meeting.thread, meeting.number);
@@ -57,26 +69,56 @@ class WatchedLaunch::Block final : public ThreadSink {
 
   void accesses(const ThreadAccess& access) override {
     if (memory_) memory_->accesses(access);
-    if (!launch_.races_) return;
+    if (!launch_->races_) return;
     const bool is_shared = shared_.holds(access.address);
     // What a thread has for itself.
-    if (!is_shared && access.address - scratch_ < launch_.code_.scratch_bytes) return;
+    if (!is_shared && access.address - scratch_ < launch_->code_.scratch_bytes) return;
     if (is_shared) copies_.accesses(access);
     touched_.touch(access, is_shared);
   }
 
  private:
-  WatchedLaunch& launch_;
+  const uint32_t threads_;
+  WatchedLaunch* launch_ = nullptr;
   uintptr_t scratch_ = 0;
   uint32_t block_ = 0;
   SharedMemory shared_;
   ThreadClocks clocks_;
   TouchedBytes touched_{clocks_, [this](const Conflict& conflict) {
-                          launch_.races_->add(conflict, block_, shared_);
+                          launch_->races_->add(conflict, block_, shared_);
                         }};
   AsyncCopies copies_{touched_};
   std::optional<BlockMemory> memory_;
 };
+
+// IdleBlocks are those that no launch has, the last used last.
+class WatchedLaunch::IdleBlocks {
+ public:
+  std::unique_ptr<Block> take(uint32_t threads) {
+    const std::lock_guard lock(mutex_);
+    const auto fits = [&](const auto& block) { return block->threads() == threads; };
+    const auto found = std::ranges::find_if(blocks_, fits);
+    if (found == blocks_.end()) return nullptr;
+    std::unique_ptr<Block> block = std::move(*found);
+    blocks_.erase(found);
+    return block;
+  }
+  void give_back(std::vector<std::unique_ptr<Block>> blocks) {
+    const std::lock_guard lock(mutex_);
+    std::ranges::move(blocks, std::back_inserter(blocks_));
+    if (blocks_.size() > most_idle_blocks)
+      blocks_.erase(blocks_.begin(), blocks_.end() - most_idle_blocks);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+WatchedLaunch::IdleBlocks& WatchedLaunch::idle_blocks() {
+  static auto* const all = new IdleBlocks;
+  return *all;
+}
 
 bool WatchedLaunch::is_wanted() {
   return ThreadWatch::get() != nullptr || MemoryWatch::get() != nullptr;
@@ -93,6 +135,7 @@ WatchedLaunch::WatchedLaunch(const WatchedKernel& kernel, const SluiceBlockCode&
 }
 
 WatchedLaunch::~WatchedLaunch() {
+  idle_blocks().give_back(std::move(free_));
   const std::lock_guard lock(running().mutex);
   running().by_parameters.erase(launch_.parameters);
 }
@@ -112,6 +155,7 @@ void WatchedLaunch::run_blocks(const SluiceBlockLaunch* launch, uint32_t first, 
 }
 
 std::unique_ptr<WatchedLaunch::Block> WatchedLaunch::take_block() {
+  const auto threads = static_cast<uint32_t>(kernel_.block.count());
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
@@ -120,7 +164,10 @@ std::unique_ptr<WatchedLaunch::Block> WatchedLaunch::take_block() {
       return block;
     }
   }
-  return std::make_unique<Block>(*this);
+  std::unique_ptr<Block> block = idle_blocks().take(threads);
+  if (block == nullptr) block = std::make_unique<Block>(threads);
+  block->serve(*this);
+  return block;
 }
 
 }  // namespace sluice::hostcuda

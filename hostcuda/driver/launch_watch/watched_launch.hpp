@@ -29,7 +29,9 @@ class WatchedLaunch {
 
  private:
   class Block;
+  class IdleBlocks;
 
+  static IdleBlocks& idle_blocks();
   static void run_blocks(const SluiceBlockLaunch* launch, uint32_t first, uint32_t count,
                          void* scratch);
   std::unique_ptr<Block> take_block();

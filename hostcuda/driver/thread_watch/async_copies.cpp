@@ -23,7 +23,7 @@ void AsyncCopies::waited(uint32_t thread, uint32_t groups) {
   });
 }
 
-void AsyncCopies::accesses(const ThreadAccess& access) {
+void AsyncCopies::meet(const ThreadAccess& access) {
   if (pending_ != 0) {
     for (const auto& [thread, who] : of_) {
       for (const Copy& copy : who.copies) {

@@ -21,7 +21,9 @@ class AsyncCopies {
   // stores that it has made.
   void waited(uint32_t thread, uint32_t groups);
   // accesses() comes before the access is noted as any other.
-  void accesses(const ThreadAccess& access);
+  void accesses(const ThreadAccess& access) {
+    if (pending_ != 0 || (access.kind & access_kind::is_async) != 0) meet(access);
+  }
 
  private:
   struct Copy {
@@ -32,6 +34,8 @@ class AsyncCopies {
     uint32_t committed = 0;
     std::vector<Copy> copies;
   };
+
+  void meet(const ThreadAccess& access);
 
   TouchedBytes& touched_;
   std::unordered_map<uint32_t, Thread> of_;  // by thread; only those that copy

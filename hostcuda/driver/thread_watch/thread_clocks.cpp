@@ -18,15 +18,12 @@ void join(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
 
 void ThreadClocks::begin_block() {
   end_phase();
-  for (Thread& thread : all_)
-    thread.waits = Waits::no;
+  std::ranges::fill(waits_, Waits::no);
 }
 
 void ThreadClocks::end_phase() {
   ++phase_;
-  for (Thread& thread : all_) {
-    if (thread.waits == Waits::block) thread.waits = Waits::no;
-  }
+  std::ranges::replace(waits_, Waits::block, Waits::no);
   if (!orders_threads_) return;
   barriers_.clear();
   warps_.clear();
@@ -38,6 +35,7 @@ ThreadClocks::Thread& ThreadClocks::at(uint32_t thread) {
   if (found.phase != phase_) {
     found.phase = phase_;
     found.time = 1;
+    if (!std::exchange(found.has_learnt, false)) return found;
     found.known.fill(0);
     found.others.clear();
     found.released.clear();
@@ -59,6 +57,7 @@ ThreadClocks::Times ThreadClocks::knowledge(uint32_t thread) {
 void ThreadClocks::learn(uint32_t thread, const Times& times) {
   if (times.empty()) return;
   Thread& who = at(thread);
+  who.has_learnt = true;
   join(who.others, times);
   const uint32_t first = thread - thread % lanes;
   for (uint32_t lane = 0; lane < lanes && first + lane < threads_; ++lane)
@@ -84,8 +83,11 @@ void ThreadClocks::end(Group& group) {
         known[lane] = std::max(known[lane], of.known[lane]);
       known[member % lanes] = std::max(known[member % lanes], of.time);
     }
-    for (const uint32_t member : group.waiting)
-      at(member).known = known;
+    for (const uint32_t member : group.waiting) {
+      Thread& who = at(member);
+      who.has_learnt = true;
+      who.known = known;
+    }
   } else {
     Times all;
     for (const uint32_t member : group.members)
@@ -96,12 +98,12 @@ void ThreadClocks::end(Group& group) {
   for (const uint32_t member : group.members)
     ++at(member).time;
   for (const uint32_t member : group.waiting)
-    all_[member].waits = Waits::no;
+    waits_[member] = Waits::no;
 }
 
 // resume() ends the meeting that the thread waited in.
 void ThreadClocks::resume(uint32_t thread) {
-  Thread& who = at(thread);
+  const Thread& who = all_[thread];
   const auto end_in = [&](auto& groups, uint64_t key) {
     const auto found =
         groups.find(static_cast<typename std::decay_t<decltype(groups)>::key_type>(key));
@@ -110,7 +112,7 @@ void ThreadClocks::resume(uint32_t thread) {
     groups.erase(found);
     end(group);
   };
-  switch (std::exchange(who.waits, Waits::no)) {
+  switch (std::exchange(waits_[thread], Waits::no)) {
     case Waits::no:
       return;
     case Waits::block:
@@ -123,9 +125,8 @@ void ThreadClocks::resume(uint32_t thread) {
 }
 
 void ThreadClocks::meet_lanes(uint32_t thread, uint32_t mask) {
-  Thread& who = at(thread);
-  who.waits = Waits::warp;
-  who.at = mask;
+  waits_[thread] = Waits::warp;
+  at(thread).at = mask;
   const uint64_t key = uint64_t{thread / lanes} << 32 | mask;
   Group& group = warps_[key];
   come(group, thread, true);
@@ -137,6 +138,12 @@ void ThreadClocks::meet_lanes(uint32_t thread, uint32_t mask) {
 void ThreadClocks::meets(const ThreadMeeting& meeting) {
   using Kind = ThreadMeeting::Kind;
   resume(meeting.thread);
+  const bool is_of_all = meeting.count == 0 || meeting.count >= threads_;
+  if (meeting.kind == Kind::begin) return;
+  if (meeting.kind == Kind::barrier && is_of_all) {
+    waits_[meeting.thread] = Waits::block;
+    return;
+  }
   Thread& who = at(meeting.thread);
   switch (meeting.kind) {
     case Kind::begin:
@@ -147,15 +154,11 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
     case Kind::barrier:
     case Kind::barrier_arrive: {
       const bool waits = meeting.kind == Kind::barrier;
-      if (waits && (meeting.count == 0 || meeting.count >= threads_)) {
-        who.waits = Waits::block;
-        return;
-      }
       orders_threads_ = orders_warps_ = true;
       Group& group = barriers_[meeting.number];
       come(group, meeting.thread, waits);
       if (waits) {
-        who.waits = Waits::named;
+        waits_[meeting.thread] = Waits::named;
         who.at = meeting.number;
       }
       if (meeting.count == 0 || group.members.size() < meeting.count) return;
@@ -165,6 +168,7 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
     }
     case Kind::fence:
       orders_threads_ = orders_warps_ = true;
+      who.has_learnt = true;
       who.released = knowledge(meeting.thread);
       ++who.time;
       return;
@@ -183,14 +187,14 @@ void ThreadClocks::meets(const ThreadMeeting& meeting) {
   }
 }
 
-Moment ThreadClocks::slow_now(const ThreadAccess& access) {
+void ThreadClocks::order(const ThreadAccess& access) {
   resume(access.thread);
   if ((access.kind & access_kind::is_strong) != 0 && (access.kind & access_kind::reads) != 0) {
     if (const auto word = words_.find(access.address); word != words_.end()) {
       learn(access.thread, word->second);
     }
   }
-  return {phase_, access.thread, at(access.thread).time};
+  at(access.thread);
 }
 
 void ThreadClocks::accessed(const ThreadAccess& access) {

@@ -28,19 +28,20 @@ class ThreadClocks {
  public:
   explicit ThreadClocks(uint32_t threads) : threads_(threads) {}
 
+  // begin_launch() is for one whose threads have ordered nothing yet, begin_block() comes then.
+  void begin_launch() { orders_threads_ = orders_warps_ = false; }
   void begin_block();
   void meets(const ThreadMeeting& meeting);
-  // now() is the time of an access that a thread makes; it first orders what the access does.
-  Moment now(const ThreadAccess& access) {
-    const Thread& who = all_[access.thread];
+  // comes() is an access that a thread makes: it orders what that does. now() is its time then.
+  void comes(const ThreadAccess& access) {
     const bool is_plain = (access.kind & access_kind::is_strong) == 0;
-    if (is_plain && who.phase == phase_ && who.waits == Waits::no)
-      return {phase_, access.thread, who.time};
-    return slow_now(access);
+    const bool goes_on = all_[access.thread].phase == phase_ && waits_[access.thread] == Waits::no;
+    if (!is_plain || !goes_on) order(access);
   }
+  Moment now(uint32_t thread) const { return {phase_, thread, all_[thread].time}; }
   // accessed() comes after an access by which threads may order each other.
   void accessed(const ThreadAccess& access);
-  // is_before() says whether `thread`, whose time now() gave last, knows what happened then.
+  // is_before() says whether `thread`, whose access came last, knows what happened then.
   bool is_before(const Moment& earlier, uint32_t thread) {
     if (earlier.phase != phase_ || earlier.thread == thread) return true;
     return orders_threads_ && is_known(earlier, thread);
@@ -59,8 +60,8 @@ class ThreadClocks {
   struct Thread {
     uint64_t phase = 0;
     uint32_t time = 1;
-    Waits waits = Waits::no;
     uint32_t at = 0;                      // the barrier's number, or the mask
+    bool has_learnt = false;              // of what follows, in its phase
     std::array<uint32_t, lanes> known{};  // of the lanes of its warp
     Times others;                         // of all threads; empty: none but the lanes
     Times released;                       // at the last fence
@@ -70,7 +71,7 @@ class ThreadClocks {
     uint32_t count = 0;
   };
 
-  Moment slow_now(const ThreadAccess& access);
+  void order(const ThreadAccess& access);
   bool is_known(const Moment& earlier, uint32_t thread);
   Thread& at(uint32_t thread);
   Times knowledge(uint32_t thread);
@@ -85,6 +86,8 @@ class ThreadClocks {
   uint64_t phase_ = 1;
   bool orders_threads_ = false, orders_warps_ = false;
   std::vector<Thread> all_ = std::vector<Thread>(threads_);
+  // Apart, since each barrier looks at all.
+  std::vector<Waits> waits_ = std::vector<Waits>(threads_, Waits::no);
   std::unordered_map<uint32_t, Group> barriers_;  // by number
   std::unordered_map<uint64_t, Group> warps_;     // by warp and mask
   std::unordered_map<uint64_t, Times> words_;     // what was released at an address

@@ -6,8 +6,8 @@
 namespace sluice::hostcuda {
 namespace {
 
-// 80 MiB of cells, which serve one block after the other.
-constexpr size_t most_pages = 4096;
+// 3 MiB of cells, which serve one block after the other and so stay in the cache.
+constexpr size_t most_pages = 512;
 
 // may_meet() is true of accesses that may go on at once: both are meant for it. Of lanes of one
 // warp volatile ones count only where one waits for the other: else the lanes rely on being in
@@ -31,6 +31,8 @@ bool changes_nothing(const ThreadAccess& access) {
 void TouchedBytes::begin_block() {
   block_began_ = clocks_.phase();
   if (pages_.size() > most_pages) {
+    for (auto& [number, page] : pages_)
+      spare_pages_.push_back(std::move(page));
     pages_.clear();
     known_pages_ = {};
   }
@@ -38,22 +40,24 @@ void TouchedBytes::begin_block() {
 }
 
 TouchedBytes::Cell& TouchedBytes::word(uint64_t number) {
-  const uint64_t page = number / page_words;
-  const KnownPage& known = known_pages_[page % known_pages_.size()];
-  Cell& cell = (*(known.number == page ? known.page : find_page(page)))[number % page_words];
-  fresh(cell);
+  Cell& cell = page(number / page_words).cells[number % page_words];
+  if (cell.phase != clocks_.phase()) renew(cell);
   return cell;
 }
 
 TouchedBytes::Page* TouchedBytes::find_page(uint64_t number) {
   std::unique_ptr<Page>& found = pages_[number];
-  if (found == nullptr) found = std::make_unique<Page>();
+  if (found == nullptr && !spare_pages_.empty()) {
+    found = std::move(spare_pages_.back());
+    spare_pages_.pop_back();
+  } else if (found == nullptr) {
+    found = std::make_unique<Page>();
+  }
   known_pages_[number % known_pages_.size()] = {number, found.get()};
   return found.get();
 }
 
-void TouchedBytes::fresh(Cell& cell) const {
-  if (cell.phase == clocks_.phase()) return;
+void TouchedBytes::renew(Cell& cell) const {
   cell.phase = clocks_.phase();
   cell.write.thread = cell.read.thread = cell.other_read.thread = nobody;
   cell.more_reads = 0;
@@ -71,23 +75,22 @@ void TouchedBytes::split(Cell& cell, uint64_t address) {
   cell.is_split = true;
 }
 
-// says_nothing_new() is true of most reads: of a word that nobody else has written and of whose
-// reads enough are known.
-bool TouchedBytes::says_nothing_new(const ThreadAccess& access) {
-  constexpr uint32_t others = access_kind::writes | access_kind::is_strong;
-  const bool is_word = access.bytes == word_bytes && access.address % word_bytes == 0;
-  if ((access.kind & others) != 0 || !is_word) return false;
-  const Cell& cell = word(access.address / word_bytes);
+bool TouchedBytes::has_enough(const ThreadAccess& access, uint64_t number) {
+  const Cell& cell = word(number);
   const bool is_unwritten = cell.write.thread == nobody || cell.write.thread == access.thread;
   if (!is_unwritten || cell.is_split) return false;
-  if (cell.has_two_warps) return true;
-  return cell.other_read.thread != nobody && !clocks_.orders_threads() &&
-         cell.read.thread / ThreadClocks::lanes == access.thread / ThreadClocks::lanes;
+  const uint64_t warp = access.thread / ThreadClocks::lanes;
+  const bool has_of_warp = cell.other_read.thread != nobody && !clocks_.orders_threads() &&
+                           cell.read.thread / ThreadClocks::lanes == warp;
+  if (!cell.has_two_warps && !has_of_warp) return false;
+  if (cell.write.thread == nobody)
+    page(number / page_words).settled[number % page_words] =
+        settled(cell.has_two_warps ? 0 : warp + 1);
+  return true;
 }
 
-void TouchedBytes::touch(const ThreadAccess& access, bool is_shared) {
-  const Moment moment = clocks_.now(access);
-  if (says_nothing_new(access)) return;
+void TouchedBytes::note(const ThreadAccess& access, bool is_shared) {
+  const Moment moment = clocks_.now(access.thread);
   if (reads_phase_ != clocks_.phase()) {
     reads_phase_ = clocks_.phase();
     if (!more_reads_.empty()) more_reads_.clear();
@@ -100,7 +103,9 @@ void TouchedBytes::touch(const ThreadAccess& access, bool is_shared) {
   const uint64_t end = access.address + access.bytes;
   for (uint64_t at = access.address; at < end;) {
     const uint64_t begin_of_word = at - at % word_bytes;
-    Cell& cell = word(begin_of_word / word_bytes);
+    const uint64_t number = begin_of_word / word_bytes;
+    Cell& cell = word(number);
+    page(number / page_words).settled[number % page_words] = 0;
     const bool is_whole = at == begin_of_word && end - at >= word_bytes;
     if (is_whole && !cell.is_split) {
       meet_in(cell, at, at + word_bytes);

@@ -33,7 +33,10 @@ class TouchedBytes {
 
   // touch() notes an access that is about to happen, and tells of its conflicts. Shared memory
   // holds nothing before the block has written it.
-  void touch(const ThreadAccess& access, bool is_shared);
+  void touch(const ThreadAccess& access, bool is_shared) {
+    clocks_.comes(access);
+    if (!says_nothing_new(access)) note(access, is_shared);
+  }
   // tell() tells of a conflict that somebody else has found.
   void tell(const Conflict& conflict) const { tell_(conflict); }
   // begin_block() comes after the clocks'.
@@ -47,40 +50,70 @@ class TouchedBytes {
     uint32_t line = 0;
     uint32_t kind = 0;
   };
-  // Cell is a word, or one byte of a word that was touched in parts.
+  // Cell is a word, or one byte of a word that was touched in parts. What most accesses look at
+  // comes first.
   struct Cell {
     uint64_t phase = 0;
-    uint64_t written = 0;  // the phase of the last write
-    Touch write, read, other_read;
     uint32_t more_reads = 0;  // 1 + the place in more_reads_
     bool is_silent = false;   // the write changed nothing
     bool is_split = false;
     bool has_two_warps = false;  // the two reads are of two warps, and say all
+    Touch write, read, other_read;
+    uint64_t written = 0;  // the phase of the last write
   };
-  static constexpr uint64_t word_bytes = 4, page_words = 256;
-  using Page = std::array<Cell, page_words>;
+  static constexpr uint64_t word_bytes = 4, page_words = 64;
+  struct Page {
+    // What says_nothing_new() has found, as settled() writes it: 8 words fill a line of the cache,
+    // of which a cell takes more than one.
+    std::array<uint64_t, page_words> settled{};
+    std::array<Cell, page_words> cells;
+  };
   // KnownPage is one that was found lately.
   struct KnownPage {
     uint64_t number = UINT64_MAX;
     Page* page = nullptr;
   };
 
+  Page& page(uint64_t number) {
+    const KnownPage& known = known_pages_[number % known_pages_.size()];
+    return *(known.number == number ? known.page : find_page(number));
+  }
+  // settled() is that reads of a warp (0: of all, else its number and one) are of no more interest
+  // in this phase.
+  static constexpr uint64_t warp_bits = 8;
+  uint64_t settled(uint64_t warp) const { return clocks_.phase() << warp_bits | warp; }
   Cell& word(uint64_t number);
   Page* find_page(uint64_t number);
-  void fresh(Cell& cell) const;
+  void renew(Cell& cell) const;
+  void note(const ThreadAccess& access, bool is_shared);
   void split(Cell& cell, uint64_t address);
   void meet(Cell& cell, const ThreadAccess& access, const Moment& moment, bool is_silent,
             uint64_t begin, uint64_t end);
-  bool says_nothing_new(const ThreadAccess& access);
+  // says_nothing_new() is true of most reads: of a word that nobody else has written and of whose
+  // reads enough are known.
+  bool says_nothing_new(const ThreadAccess& access) {
+    constexpr uint32_t others = access_kind::writes | access_kind::is_strong;
+    const bool is_word = access.bytes == word_bytes && access.address % word_bytes == 0;
+    if ((access.kind & others) != 0 || !is_word) return false;
+    const uint64_t number = access.address / word_bytes;
+    const uint64_t known = page(number / page_words).settled[number % page_words];
+    if (known == settled(0)) return true;
+    const uint64_t warp = access.thread / ThreadClocks::lanes + 1;
+    if (known == settled(warp) && !clocks_.orders_threads()) return true;
+    return has_enough(access, number);
+  }
+  bool has_enough(const ThreadAccess& access, uint64_t number);
   void look_at(const Cell& cell, const Touch& earlier, const Conflict& bytes);
   void add_read(Cell& cell, const Touch& touch);
   void add_to_list(Cell& cell, const Touch& touch);
 
   ThreadClocks& clocks_;
   const Tell tell_;
-  // What earlier blocks have left in a page is of phases that are over.
+  // What earlier blocks have left in a page is of phases that are over: pages of memory that is no
+  // more in use serve other memory as they are.
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
-  std::array<KnownPage, 64> known_pages_;
+  std::vector<std::unique_ptr<Page>> spare_pages_;
+  std::array<KnownPage, 1024> known_pages_{};
   std::unordered_map<uint64_t, Cell> bytes_;
   uint64_t block_began_ = 0;  // the phase
   uint64_t reads_phase_ = 0;
