@@ -63,7 +63,7 @@ void append_terms(const LaneAddress& address, std::vector<int64_t>& key) {
 // part of the address from elsewhere.
 bool is_never_certain(const LaneAddress& address) {
   return !address.shared && any_of(address.terms, [](const AddressTerm& term) {
-    return !term.uniform || !all_equal(term.factor);
+    return !term.uniform || !is_equal_in_warps(term.factor);
   });
 }
 
@@ -89,11 +89,15 @@ LaneAccesses::LaneAccesses(Function& function, const Dim3& block, const Dominato
       dominators_(dominators),
       loops_(loops),
       uniformity_(function, {}),
-      values_(function, block) {
+      values_(function, block),
+      warp_uniformity_(Uniformity::of_warps(function, [this](const Instruction& instruction) {
+        const LaneValues::Lanes* lanes = values_.of(&instruction);
+        return lanes && is_equal_in_warps(*lanes);
+      })) {
   unsigned number = 0;
   for (const Loop* loop : const_cast<LoopInfo&>(loops).getLoopsInPreorder())
     loop_numbers_[loop] = std::min(number++, 63U);
-  LaneAddresses addresses(function, values_, uniformity_, loops);
+  LaneAddresses addresses(function, values_, warp_uniformity_, loops);
   for (Instruction& instruction : instructions(function))
     find(instruction, addresses);
 }
@@ -154,7 +158,7 @@ void LaneAccesses::find_threads(LaneAccess& access, LaneValues& values) {
 
 LaneAccess LaneAccesses::assuming(const LaneAccess& access, LaneValues& values) const {
   LaneAccess result = access;
-  result.address = LaneAddresses(function_, values, uniformity_, loops_)
+  result.address = LaneAddresses(function_, values, warp_uniformity_, loops_)
                        .of(touch_of(*access.instruction).pointer);
   find_threads(result, values);
   return result;
@@ -198,15 +202,7 @@ std::vector<std::vector<unsigned>> LaneAccesses::rivals() const {
 }
 
 bool LaneAccesses::diverges(const BasicBlock& block) {
-  if (uniformity_.has_uniform_branch(block)) return false;
-  auto* branch = dyn_cast<BranchInst>(block.getTerminator());
-  const LaneValues::Lanes* lanes = branch ? values_.of(branch->getCondition()) : nullptr;
-  if (!lanes) return true;
-  for (size_t warp = 0; warp < lanes->size(); warp += warp_size) {
-    const ArrayRef<uint64_t> all(*lanes);
-    if (!all_equal(all.slice(warp, std::min(warp_size, lanes->size() - warp)))) return true;
-  }
-  return false;
+  return !warp_uniformity_.has_uniform_branch(block);
 }
 
 }  // namespace sluice::hostcuda::jit

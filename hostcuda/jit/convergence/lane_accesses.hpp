@@ -14,8 +14,6 @@
 
 namespace sluice::hostcuda::jit {
 
-inline constexpr size_t warp_size = 32;
-
 // LaneAccess is one load, store or atomic operation on memory that lanes share.
 struct LaneAccess {
   // The least and the greatest offset of a warp's lanes.
@@ -50,7 +48,7 @@ class LaneAccesses {
 
   const std::vector<LaneAccess>& all() const { return accesses_; }
   const llvm::LoopInfo& loops() const { return loops_; }
-  const Uniformity& uniformity() const { return uniformity_; }
+  const Uniformity& uniformity() const { return warp_uniformity_; }
   LaneValues& values() { return values_; }
 
   // Loops as bits, the last of which many loops may share: one loop, and those around a block.
@@ -82,8 +80,9 @@ class LaneAccesses {
   llvm::Function& function_;
   const llvm::DominatorTree& dominators_;
   const llvm::LoopInfo& loops_;
-  const Uniformity uniformity_;
+  const Uniformity uniformity_;  // of the block
   LaneValues values_;
+  const Uniformity warp_uniformity_;
   std::vector<LaneAccess> accesses_;
   std::map<std::vector<int64_t>, unsigned> patterns_;
   std::map<std::vector<int64_t>, unsigned> families_;

@@ -205,7 +205,7 @@ AddressTerm& LaneAddresses::term(const Value* value, const Factor& factor) {
 
 bool LaneAddresses::is_uniform(const Value* value) const {
   if (const LaneValues::Lanes* lanes = values_.of(value)) {
-    return llvm::all_equal(*lanes);
+    return is_equal_in_warps(*lanes);
   }
   auto* instruction = dyn_cast<Instruction>(value);
   return !instruction || uniformity_.is_uniform(*instruction);

@@ -107,7 +107,7 @@ LaneConflicts::Unknown LaneConflicts::unknown(const LaneAccess& first, const Lan
       return;
     }
     if (in_first && in_second && in_first->factor == in_second->factor &&
-        all_equal(in_first->factor)) {
+        is_equal_in_warps(in_first->factor)) {
       return;
     }
     open.push_back({0, &term, in_first ? &in_first->factor : nullptr,

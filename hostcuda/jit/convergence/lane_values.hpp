@@ -40,6 +40,17 @@ class LaneValues {
   llvm::DenseMap<const llvm::Value*, const Lanes*> known_;
 };
 
+inline constexpr size_t warp_size = 32;
+
+// is_equal_in_warps() says whether all lanes of each warp have the same element.
+template <class T>
+bool is_equal_in_warps(const std::vector<T>& lanes) {
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i] != lanes[i / warp_size * warp_size]) return false;
+  }
+  return true;
+}
+
 // signed_lane() reads a value of `type` as a signed number.
 int64_t signed_lane(uint64_t value, const llvm::Type& type);
 

@@ -29,6 +29,7 @@ class MeetingPlaces {
   std::set<llvm::BasicBlock*> joins() const;
 
   const llvm::LoopInfo& loops() const { return loops_; }
+  const llvm::DominatorTree& dominators() const { return dominators_; }
 
  private:
   // Accesses since the lanes last met, by number, each with the loops of which a further round may

@@ -34,6 +34,22 @@ bool yields(const BasicBlock& block) {
   });
 }
 
+// Whether all threads of the block meet in each round of a loop: nobody waits there for who is
+// elsewhere.
+bool meets_in_each_round(const Loop& loop, const DominatorTree& dominators) {
+  SmallVector<BasicBlock*, 4> latches;
+  loop.getLoopLatches(latches);
+  return any_of(loop.blocks(), [&](const BasicBlock* block) {
+    const bool is_on_each_way = all_of(
+        latches, [&](const BasicBlock* latch) { return dominators.dominates(block, latch); });
+    return is_on_each_way && any_of(*block, [](const Instruction& instruction) {
+             auto* call = dyn_cast<CallInst>(&instruction);
+             const auto operation = call ? sync_operation(*call) : std::nullopt;
+             return operation && is_block_wide(*operation);
+           });
+  });
+}
+
 // Whether a loop goes on for as long as memory says so that others may write meanwhile.
 bool waits_for_others(const Loop& loop) {
   std::vector<const Instruction*> pending;
@@ -56,9 +72,10 @@ bool waits_for_others(const Loop& loop) {
   return false;
 }
 
-std::vector<const Loop*> find_waiting_loops(const LoopInfo& loops) {
+std::vector<const Loop*> find_waiting_loops(const MeetingPlaces& meetings) {
   std::vector<const Loop*> waiting;
-  for (const Loop* loop : const_cast<LoopInfo&>(loops).getLoopsInPreorder()) {
+  for (const Loop* loop : const_cast<LoopInfo&>(meetings.loops()).getLoopsInPreorder()) {
+    if (meets_in_each_round(*loop, meetings.dominators())) continue;
     if (waits_for_others(*loop)) waiting.push_back(loop);
   }
   return waiting;
@@ -72,7 +89,7 @@ void drop_idle_waits(Function& function, const std::set<Instruction*>& kept) {
 }
 
 void insert(MeetingPlaces& meetings, const std::set<Instruction*>& places) {
-  const std::vector<const Loop*> waiting = find_waiting_loops(meetings.loops());
+  const std::vector<const Loop*> waiting = find_waiting_loops(meetings);
   const std::set<BasicBlock*> joins = meetings.joins();
   for (Instruction* place : places) {
     if (auto* wait = dyn_cast<CallInst>(place); wait && is_wait(*wait)) continue;

@@ -16,8 +16,8 @@
 // - Lanes that have parted meet with those that come to the same place. Those ahead wait for those
 //   behind (exchange.hpp), and lanes that parted inside a loop meet again where their ways join.
 // - A lane that waits for another one in a loop (for a volatile word or by an atomic operation)
-// does
-//   not meet with it there, but lets it run: since Volta that ends.
+//   lets it run there and does not meet with it: since Volta that ends. A loop with a barrier of
+//   the block in each round is none of these.
 #pragma once
 
 #include <llvm/IR/Function.h>

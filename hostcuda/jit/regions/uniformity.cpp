@@ -3,12 +3,13 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/CycleAnalysis.h>
-#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+
+#include "hostcuda/jit/regions/partings.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -31,9 +32,11 @@ bool is_divergent_load(const LoadInst& load) {
 // of loops in different rounds.
 class Propagation {
  public:
-  Propagation(Function& function, const std::vector<SyncPoint>& points, bool across_blocks)
-      : points_(points) {
-    post_dominators_.recalculate(function);
+  Propagation(Function& function, const std::vector<SyncPoint>& points, bool across_blocks,
+              Uniformity::IsShared is_shared)
+      : points_(points),
+        is_shared_(std::move(is_shared)),
+        partings_(function, is_shared_ != nullptr) {
     cycles_.compute(function);
     for (const SyncPoint& point : points)
       cuts_.insert(point.block);
@@ -41,7 +44,12 @@ class Propagation {
     for (BasicBlock* block : ReversePostOrderTraversal<Function*>(&function))
       order_[block] = number++;
     for (const Cycle* cycle : cycles_.toplevel_cycles())
-      give_up_irreducible(*cycle);
+      find_irreducible(*cycle);
+    // Where there are cuts threads may come to such a cycle apart.
+    if (!is_shared_) {
+      for (const Cycle* cycle : irreducible_)
+        give_up(*cycle);
+    }
     for (Argument& argument : function.args()) {
       if (is_divergent_argument(argument, across_blocks)) spread(argument);
     }
@@ -59,7 +67,7 @@ class Propagation {
   DenseSet<const BasicBlock*> take_branches() { return std::move(branches_); }
 
  private:
-  using Blocks = SmallSetVector<BasicBlock*, 16>;
+  using Blocks = Parting::Blocks;
 
   bool is_block_wide_result(const Value& value) const {
     return any_of(points_, [&](const SyncPoint& point) {
@@ -67,16 +75,19 @@ class Propagation {
     });
   }
 
-  // Threads may enter such a cycle at different places, and go round it apart.
-  void give_up_irreducible(const Cycle& cycle) {
+  void find_irreducible(const Cycle& cycle) {
     for (const Cycle* inner : cycle.children())
-      give_up_irreducible(*inner);
-    if (cycle.isReducible()) return;
+      find_irreducible(*inner);
+    if (!cycle.isReducible()) irreducible_.push_back(&cycle);
+  }
+
+  // Threads that have parted may enter such a cycle at different places, and go round it apart.
+  void give_up(const Cycle& cycle) {
+    if (!left_apart_.insert(&cycle).second) return;
     for (BasicBlock* block : cycle.blocks()) {
       for (PHINode& phi : block->phis())
         mark(phi);
     }
-    left_apart_.insert(&cycle);
     take_out(cycle);
   }
 
@@ -91,6 +102,7 @@ class Propagation {
 
   void mark(Instruction& instruction) {
     if (is_block_wide_result(instruction)) return;
+    if (is_shared_ && is_shared_(instruction)) return;
     if (values_.insert(&instruction).second) pending_.push_back(&instruction);
   }
 
@@ -108,17 +120,12 @@ class Propagation {
 
   // part() is for threads that leave `block` by different edges.
   void part(BasicBlock& block) {
-    const auto* node = post_dominators_.getNode(&block);
-    BasicBlock* meeting = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
-    Blocks between;
-    for (BasicBlock* next : successors(&block))
-      between.insert(next);
-    for (size_t i = 0; i < between.size(); ++i) {
-      if (between[i] == meeting || between[i] == &block) continue;
-      for (BasicBlock* next : successors(between[i]))
-        between.insert(next);
+    const auto [meeting, between] = partings_.at(block);
+    for (const Cycle* cycle : irreducible_) {
+      const bool come_apart = any_of(
+          between, [&](BasicBlock* other) { return other != meeting && cycle->isEntry(other); });
+      if (come_apart) give_up(*cycle);
     }
-    between.remove(&block);
     join(block, between, [&](BasicBlock* from) { return from == meeting; });
     if (any_of(between, [&](BasicBlock* other) { return cuts_.contains(other); }))
       part_at_cuts(block);
@@ -233,11 +240,13 @@ class Propagation {
   }
 
   const std::vector<SyncPoint>& points_;
-  PostDominatorTree post_dominators_;
+  const Uniformity::IsShared is_shared_;
+  const Partings partings_;
   CycleInfo cycles_;
   DenseMap<BasicBlock*, unsigned> order_;
   DenseSet<const Instruction*> values_, taken_out_;
   DenseSet<const BasicBlock*> branches_, cuts_;
+  std::vector<const Cycle*> irreducible_;
   SmallPtrSet<const Cycle*, 8> left_apart_;
   SmallVector<Instruction*, 32> pending_;
 };
@@ -246,9 +255,18 @@ class Propagation {
 
 Uniformity::Uniformity(Function& function, const std::vector<SyncPoint>& points,
                        bool across_blocks) {
-  Propagation propagation(function, points, across_blocks);
+  Propagation propagation(function, points, across_blocks, {});
   divergent_ = propagation.take_values();
   divergent_branches_ = propagation.take_branches();
+}
+
+Uniformity Uniformity::of_warps(Function& function, const IsShared& is_shared) {
+  const std::vector<SyncPoint> no_points;
+  Propagation propagation(function, no_points, false, is_shared);
+  Uniformity result;
+  result.divergent_ = propagation.take_values();
+  result.divergent_branches_ = propagation.take_branches();
+  return result;
 }
 
 }  // namespace sluice::hostcuda::jit

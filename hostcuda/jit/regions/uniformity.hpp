@@ -1,6 +1,7 @@
 // Which values are the same for all threads of a block.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include <llvm/ADT/DenseSet.h>
@@ -29,6 +30,11 @@ class Uniformity {
   Uniformity(llvm::Function& function, const std::vector<SyncPoint>& points,
              bool across_blocks = false);
 
+  // of_warps() is what the lanes of each warp share, where `is_shared` says of a value that depends
+  // on the thread's index whether they do. Lanes meet at barriers too.
+  using IsShared = std::function<bool(const llvm::Instruction&)>;
+  static Uniformity of_warps(llvm::Function& function, const IsShared& is_shared);
+
   // is_uniform() says that every thread that computes the value, and every thread that uses it,
   // has the same one.
   bool is_uniform(const llvm::Instruction& instruction) const {
@@ -41,6 +47,8 @@ class Uniformity {
   }
 
  private:
+  Uniformity() = default;
+
   llvm::DenseSet<const llvm::Instruction*> divergent_;
   llvm::DenseSet<const llvm::BasicBlock*> divergent_branches_;
 };

@@ -1,52 +1,25 @@
 // Which values of small functions are the same for all threads.
 #include "hostcuda/jit/regions/uniformity.hpp"
 
-#include <memory>
-#include <set>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/IR/InstIterator.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/SourceMgr.h>
+
+#include "hostcuda/jit/regions/divergent_names.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
 
-using Names = std::set<std::string>;
-
-// divergent() names what differs between the threads of a function with these blocks, values and
-// blocks whose branch does. %t is a thread's number, %n a parameter. In a block named "cut" threads
-// wait for each other.
+// divergent() names what differs between the threads of a function with these blocks. In a block
+// named "cut" threads wait for each other.
 Names divergent(const std::string& blocks) {
-  const std::string text =
-      "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
-      "i32 %nz, i32 %cx, i32 %cy, i32 %cz, i32 %t, i32 %ty, i32 %tz, i32 %n, ptr %p) {\n" +
-      blocks + "}\n";
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
-  EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
-  if (!module) return {};
-  llvm::Function& function = *module->getFunction("f");
-  std::vector<SyncPoint> points;
-  for (llvm::BasicBlock& block : function) {
-    if (block.getName() == "cut") points.emplace_back().block = &block;
-  }
-  const Uniformity uniformity(function, points);
-  Names names;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (instruction.hasName() && !uniformity.is_uniform(instruction)) {
-      names.insert(instruction.getName().str());
+  return divergent_names(blocks, [](llvm::Function& function) {
+    std::vector<SyncPoint> points;
+    for (llvm::BasicBlock& block : function) {
+      if (block.getName() == "cut") points.emplace_back().block = &block;
     }
-  }
-  for (llvm::BasicBlock& block : function) {
-    if (!uniformity.has_uniform_branch(block)) names.insert(block.getName().str());
-  }
-  return names;
+    return Uniformity(function, points);
+  });
 }
 
 TEST(JitUniformity, FollowsValues) {
