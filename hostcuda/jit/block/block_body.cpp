@@ -206,8 +206,8 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   bool waits_for_blocks = false;
   if (context.kernel != SLUICE_MEGAKERNEL_NAME) {
     waits_for_blocks = insert_waits(*thread.function, context);
-    insert_warp_meetings(*thread.function, context.block);
   }
+  insert_warp_meetings(*thread.function, context.block);
   Cut cut = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
                 ? cut_with_lockstep(thread, context)
                 : cut_with_lifted_points(thread, context);

@@ -221,3 +221,19 @@ extern "C" __global__ void lock_and_tree(const int* in, int* out) {
   out[t] = s[t];
   if (t == 0) out[64] = kept;
 }
+
+// A sum by some lanes, while others wait for them in an exchange that still others have ended
+// before.
+extern "C" __global__ void tree_before_exchange(const int* in, int* out) {
+  __shared__ volatile int s[256];
+  int t = threadIdx.x, lane = t & 31;
+  s[t] = in[t];
+  if (lane >= 24) return;
+  if (lane < 8) {
+    s[t] += s[t + 8];
+    s[t] += s[t + 4];
+    s[t] += s[t + 2];
+    s[t] += s[t + 1];
+  }
+  out[t] = __shfl_sync(0xffffffffU, s[t], 0);
+}
