@@ -1,0 +1,74 @@
+// What the policy takes for one phase of a program, and when it compares in one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/policy/policy_phase.hpp"
+
+namespace sluice::runtime {
+namespace {
+
+using testing::now;
+using testing::Phase;
+using testing::quick;
+using testing::Way;
+
+TEST(PolicyPhases, AKernelThatComesLateBeginsAnotherPhaseAndTheFirstIsKnownWhenItComesAgain) {
+  Phase phase;
+  Policy::Mark kernel;
+  Policy::Mark other;
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  for (int i = 0; i < 40; ++i)
+    phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
+  EXPECT_EQ(phase.launches(20, other), std::string(20, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::aside);
+}
+
+TEST(PolicyPhases, AnotherBlockOrAMuchLargerGridIsAnotherPhase) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 50;
+  phase.blocks = 8;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  for (int i = 0; i < 40; ++i)
+    phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
+  phase.blocks = 31;
+  EXPECT_EQ(phase.launches(1, kernel), "a");
+  phase.blocks = 8 * 31;
+  EXPECT_EQ(phase.launches(10, kernel), std::string(10, 't'));
+  phase.blocks = 8;
+  EXPECT_EQ(phase.launch(kernel), Way::aside);
+  EXPECT_FALSE(phase.policy.is_aside(kernel, 8, {64, 1, 1}));
+}
+
+TEST(PolicyPhases, KernelsThatComeEarlyAreOfOnePhase) {
+  Phase phase;
+  Policy::Mark kernels[3];
+  phase.plain_time = 50;
+  std::string ways;
+  for (int i = 0; i < 40; ++i)
+    ways += phase.launches(1, kernels[i % 3]);
+  EXPECT_EQ(ways, std::string(20, 't') + std::string(6, 'p') + std::string(14, 'a'));
+}
+
+TEST(PolicyPhases, ComparesNothingInAShortPhase) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 1;
+  EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::plain);
+}
+
+TEST(PolicyPhases, ComparesAfterAPartOfTheTimeWhereThatIsLonger) {
+  Policy::Config config = quick;
+  config.first_part = 0.5;
+  now = 0;
+  Phase phase(config);
+  Policy::Mark kernel;
+  now += 10'000;  // the program has done other things; x = (10,000 + x) / 2
+  EXPECT_EQ(phase.launches(100, kernel), std::string(100, 't'));
+  EXPECT_EQ(phase.launch(kernel), Way::plain);
+}
+
+}  // namespace
+}  // namespace sluice::runtime
