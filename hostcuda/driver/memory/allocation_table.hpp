@@ -26,6 +26,11 @@ enum class MemoryKind {
 // kind_text() is what a report calls it: "device memory".
 const char* kind_text(MemoryKind kind);
 
+// lies_in() says whether [first, first + count) lies in [begin, begin + bytes).
+inline bool lies_in(uintptr_t first, size_t count, uintptr_t begin, size_t bytes) {
+  return first >= begin && count <= bytes && first - begin <= bytes - count;
+}
+
 struct Allocation {
   uintptr_t address = 0;
   size_t bytes = 0;
@@ -35,9 +40,7 @@ struct Allocation {
   uint64_t id = 0;              // unique in the process
 
   // covers() says whether [first, first + count) lies in the allocation.
-  bool covers(uintptr_t first, size_t count) const {
-    return first >= address && count <= bytes && first - address <= bytes - count;
-  }
+  bool covers(uintptr_t first, size_t count) const { return lies_in(first, count, address, bytes); }
 };
 
 // AllocationListener hears of what a table allocates and releases, under the table's lock.

@@ -13,11 +13,6 @@ constexpr size_t most_distance = 1 << 20;
 // Where no program has memory: a null pointer with an index behind it.
 constexpr uintptr_t first_page_end = 64 << 10;
 
-bool is_all_of(uintptr_t begin, size_t bytes, const ThreadAccess& access) {
-  return access.address >= begin && access.address - begin <= bytes &&
-         access.bytes <= bytes - (access.address - begin);
-}
-
 size_t distance_of(uintptr_t address, uintptr_t begin, size_t bytes) {
   if (address < begin) return begin - address;
   return address - begin < bytes ? 0 : address - begin - bytes;
@@ -94,7 +89,7 @@ void BlockMemory::initialised(const ThreadAccess& access, const Place& place,
 }
 
 BlockMemory::Place BlockMemory::place_of(uintptr_t address, size_t bytes) {
-  if (address - shared_ < shared_bytes_ && bytes <= shared_bytes_ - (address - shared_))
+  if (lies_in(address, bytes, shared_, shared_bytes_))
     return {&*shared_written_, address - shared_};
   const Shared* memory = find(address);
   const bool is_inside =
@@ -104,7 +99,7 @@ BlockMemory::Place BlockMemory::place_of(uintptr_t address, size_t bytes) {
 }
 
 void BlockMemory::shared_access(const ThreadAccess& access) {
-  if (is_all_of(shared_, shared_bytes_, access))
+  if (lies_in(access.address, access.bytes, shared_, shared_bytes_))
     return initialised(access, {&*shared_written_, access.address - shared_}, nullptr);
   MemoryFault fault = fault_of(SLUICE_MEMORY_OUT_OF_BOUNDS, access);
   const uintptr_t end = shared_ + shared_bytes_;
@@ -150,7 +145,7 @@ void BlockMemory::place(MemoryFault& fault) const {
 
 bool BlockMemory::is_in_variable(const ThreadAccess& access) const {
   return std::ranges::any_of(*variables_, [&](const ModuleVariableAt& variable) {
-    return is_all_of(variable.begin, variable.bytes, access);
+    return lies_in(access.address, access.bytes, variable.begin, variable.bytes);
   });
 }
 
