@@ -24,6 +24,7 @@
 
 #include "analysis/rewrite/choices.hpp"
 #include "analysis/rewrite/divisions.hpp"
+#include "analysis/rewrite/exit_values.hpp"
 #include "analysis/rewrite/isl_allowance.hpp"
 #include "analysis/rewrite/legibility.hpp"
 #include "analysis/rewrite/region_exits.hpp"
@@ -120,6 +121,7 @@ struct Passes::Managers {
   FunctionPassManager folding;
   FunctionPassManager reduction;
   FunctionPassManager specialisation;
+  FunctionPassManager counting;
   FunctionPassManager again;
   FunctionPassManager canonical;
 };
@@ -154,9 +156,10 @@ Passes::Passes() : managers_(std::make_unique<Managers>()) {
   m.specialisation.addPass(InstSimplifyPass());
   m.specialisation.addPass(SimplifyCFGPass());
   m.specialisation.addPass(ADCEPass());
-  m.specialisation.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-  m.specialisation.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
-  m.specialisation.addPass(SimplifyCFGPass());
+
+  m.counting.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  m.counting.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  m.counting.addPass(SimplifyCFGPass());
 
   m.again.addPass(InstSimplifyPass());
   m.again.addPass(SimplifyCFGPass());
@@ -185,6 +188,10 @@ void Passes::reduce(llvm::Function& function) {
 
 void Passes::specialise(llvm::Function& function) {
   managers_->specialisation.run(function, managers_->functions);
+  clear();
+  make_exits_legible(function, loop_facts(function));
+  clear();
+  managers_->counting.run(function, managers_->functions);
   clear();
   split_choices(function, scalar_evolution(function));
   clear();
@@ -233,6 +240,14 @@ std::string Passes::refusal(llvm::Function& function) {
   for (const auto& reason : *log)
     text += (text.empty() ? "" : "; ") + reason->getMessage();
   return text;
+}
+
+LoopFacts Passes::loop_facts(llvm::Function& function) {
+  FunctionAnalysisManager& functions = managers_->functions;
+  return {functions.getResult<ScalarEvolutionAnalysis>(function),
+          functions.getResult<LoopAnalysis>(function),
+          functions.getResult<DominatorTreeAnalysis>(function),
+          functions.getResult<LazyValueAnalysis>(function)};
 }
 
 llvm::ScalarEvolution& Passes::scalar_evolution(llvm::Function& function) {

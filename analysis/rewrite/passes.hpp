@@ -7,6 +7,8 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Function.h>
 
+#include "analysis/rewrite/exit_values.hpp"
+
 namespace polly {
 class Scop;
 }
@@ -48,6 +50,8 @@ class Passes {
   void clear();
 
  private:
+  LoopFacts loop_facts(llvm::Function& function);
+
   struct Managers;
   std::unique_ptr<Managers> managers_;
   bool gave_up_ = false;  // the last scop()

@@ -19,6 +19,20 @@ TEST(CompiledForms, RemaindersOfUnrolledLoopsAreExact) {
   }
 }
 
+TEST(CompiledForms, UnrolledLoopsWhoseCountGrowsNeedTwoAnalyses) {
+  for (int rows = 1; rows <= 40; ++rows) {
+    expect_exact("weigh_rows", {4}, {8}, {uint64_t(rows)}, [rows](Thread& t) {
+      for (int at = 0; at < rows; ++at) {
+        t.read(0, at);
+        t.read(1, at * 32 + t.x());
+      }
+      t.write(2, t.x());
+    });
+  }
+  // One more family where the count outgrows the first one's range.
+  EXPECT_LE(analysis_of("weigh_rows").analyses(), 3u);
+}
+
 TEST(CompiledForms, AKernelWhoseLoopEndsOnDataKeepsItsOtherAccessesExact) {
   const Footprint footprint = footprint_of("first_above", {4}, {8}, {30});
   const auto own = run_model({4}, {8}, [](Thread& t) {
