@@ -6,6 +6,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <isl/aff.h>
+#include <isl/local_space.h>
+#include <isl/lp.h>
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/val.h>
@@ -33,9 +36,16 @@ isl::map moved(const isl::map& piece, int64_t first, int64_t step, size_t count)
   return piece.apply_range(move);
 }
 
-// place_of() is the lowest byte that a piece reaches in any block.
-std::optional<int64_t> place_of(const isl::map& piece) {
-  isl_val* lowest = isl_set_dim_min_val(isl_map_range(piece.copy()), 0);
+// place_of() is the lowest byte that a piece reaches in any block, or one under it as far away as
+// in all pieces of that shape: the corner of its hull, which costs a tenth of the byte itself.
+std::optional<int64_t> place_of(isl_basic_map* piece) {
+  const auto byte = unsigned(isl_basic_map_dim(piece, isl_dim_in));
+  isl_basic_set* hull = isl_basic_map_wrap(isl_basic_map_copy(piece));
+  isl_aff* place_in_hull = isl_aff_var_on_domain(
+      isl_local_space_from_space(isl_basic_set_get_space(hull)), isl_dim_set, byte);
+  isl_val* lowest = isl_val_ceil(isl_basic_set_min_lp_val(hull, place_in_hull));
+  isl_basic_set_free(hull);
+  isl_aff_free(place_in_hull);
   std::optional<int64_t> place;
   if (lowest != nullptr && isl_val_is_int(lowest) == isl_bool_true) {
     place = isl_val_get_num_si(lowest);
@@ -44,8 +54,16 @@ std::optional<int64_t> place_of(const isl::map& piece) {
   return place;
 }
 
+// Piece is one of a relation, and its place, if it has one.
+struct Piece {
+  isl::map relation;
+  std::optional<int64_t> place;
+};
+
 isl_stat take_piece(isl_basic_map* piece, void* user) {
-  static_cast<std::vector<isl::map>*>(user)->push_back(isl::manage(isl_map_from_basic_map(piece)));
+  const auto place = place_of(piece);
+  static_cast<std::vector<Piece>*>(user)->push_back(
+      {isl::manage(isl_map_from_basic_map(piece)), place});
   return isl_stat_ok;
 }
 
@@ -53,10 +71,10 @@ isl_stat take_piece(isl_basic_map* piece, void* user) {
 class Folder {
  public:
   isl::map fold(const isl::map& relation) {
-    std::vector<isl::map> pieces;
+    std::vector<Piece> pieces;
     if (isl_map_foreach_basic_map(relation.get(), take_piece, &pieces) != isl_stat_ok) return {};
-    for (const isl::map& piece : pieces)
-      sort_in(piece);
+    for (const Piece& piece : pieces)
+      sort_in(piece.relation, piece.place);
     for (const Shape& shape : shapes_)
       add(translated(shape.piece, shape.places));
     return result_;
@@ -65,13 +83,13 @@ class Folder {
  private:
   void add(const isl::map& piece) { result_ = result_.is_null() ? piece : result_.unite(piece); }
 
-  void sort_in(const isl::map& piece) {
-    const auto place = place_of(piece);
+  void sort_in(const isl::map& piece, std::optional<int64_t> place) {
     if (!place) return add(piece);
     const isl::map origin = moved(piece, -*place, 0, 1);
     for (Shape& shape : shapes_) {
       const auto is_same = [&] {
-        return isl_map_is_equal(shape.piece.get(), origin.get()) == isl_bool_true;
+        return isl_map_plain_is_equal(shape.piece.get(), origin.get()) == isl_bool_true ||
+               isl_map_is_equal(shape.piece.get(), origin.get()) == isl_bool_true;
       };
       if (holds_within_budget(piece.ctx(), is_same)) {
         shape.places.push_back(*place);

@@ -9,6 +9,9 @@
 #include <isl/ctx.h>
 #include <isl/map.h>
 
+#include "analysis/polly/block_relation.hpp"
+#include "analysis/rewrite/isl_allowance.hpp"
+
 namespace sluice::analysis {
 namespace {
 
@@ -53,6 +56,23 @@ TEST_F(TranslateFolding, RowsOfRowsAreOnePiece) {
     text += (i == 0 ? "" : " or ") + rows(4, 40, 4, std::to_string(1000 * i) + " + 200x + 5000y");
   }
   expect_pieces(text + ") }", 1);
+}
+
+// Columns of a matrix, as four copies of a loop's body leave them: where each piece begins is found
+// without looking for a byte of it.
+TEST_F(TranslateFolding, ColumnsOfAnUnrolledLoopCostLittle) {
+  std::string text = "{ B[x, y, z] -> A[o] : 0 <= x < 12 and y = 0 and z = 0 and (";
+  for (int copy = 0; copy < 4; ++copy) {
+    text += std::string(copy == 0 ? "" : " or ") +
+            "(exists (e, t : 0 <= e < 64 and 0 <= t < 64 and " + std::to_string(3072 * copy) +
+            " + 12288e + 256x + 4t <= o <= 3 + 12288e + 256x + 4t + " +
+            std::to_string(3072 * copy) + "))";
+  }
+  const isl::map relation = coalesced(map(text + ") }"));
+  const IslAllowance before = isl_spent();
+  const isl::map folded = fold_translates(relation);
+  EXPECT_EQ(isl_map_n_basic_map(folded.get()), 1);
+  EXPECT_LT(cost_since(before).steps, 60'000U);
 }
 
 TEST_F(TranslateFolding, IrregularPiecesStay) {
