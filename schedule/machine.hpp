@@ -16,6 +16,9 @@ constexpr uint64_t device_task_threads = 512;
 // latency, and its tasks should be some times as long.
 constexpr uint64_t device_task_nanoseconds = 20'000;
 
+// Nanoseconds of a worker of the host for each byte: launches that take longer are not held up by
+// memory.
+constexpr double host_idle_memory = 2;
 // Of what a device's memory could bring: launches that take less of it wait for something else, and
 // a cache brings them nothing. On an H200 a stencil that took half of it lost a tenth by time tiles,
 // and how long blocks take is measured with a tenth of noise.
@@ -25,8 +28,7 @@ constexpr double busy_memory = 0.9;
 struct Machine {
   uint64_t cache_bytes = 0;  // what the sweeps of a time tile may have between them; 0: no tiles
   uint32_t workers = 1;
-  // Nanoseconds of a worker for each byte: launches that take longer are not held up by memory.
-  double idle_memory = 2;
+  double idle_memory = host_idle_memory;  // likewise, of this machine's workers
   // Of a device: launches that all fit this need no tiles; 0: not known.
   uint64_t shared_cache_bytes = 0;
   uint64_t task_threads = host_task_threads;

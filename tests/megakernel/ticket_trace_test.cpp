@@ -27,7 +27,7 @@ namespace {
 
 // PTX has an instruction for each step, where machine code often has one for two: what nvcc 13.0
 // makes, and a few for other releases.
-constexpr size_t most_ptx_instructions = 156;
+constexpr size_t most_ptx_instructions = 138;
 
 constexpr size_t most_notes = size_t{1} << 20;
 
@@ -256,7 +256,7 @@ TEST_F(TicketTrace, TakesFewInstructionsAndOneLoadWithinASlot) {
     for (uint32_t task = 1; task < tasks && launch * tasks + task + 1 < paths_.size(); ++task) {
       const NotedPath& path = paths_[launch * tasks + task];
       if (std::any_of(path.begin(), path.end(), is_clock)) continue;  // one that is measured
-      // The next ticket is one to be measured, or of another slot.
+      // It had to ask for the next ticket, and looked that up itself.
       if (std::any_of(path.begin(), path.end(), reads_tables)) {
         ++look_ups;
         continue;
@@ -269,14 +269,14 @@ TEST_F(TicketTrace, TakesFewInstructionsAndOneLoadWithinASlot) {
   }
   std::printf("%zu instructions of PTX from ticket to body\n", most);
   EXPECT_LE(most, most_ptx_instructions);
-  // One at the end of each slot, and one in 32 tickets is measured at most.
-  EXPECT_GE(look_ups, launches - 2);
-  EXPECT_LE(look_ups, launches + launches * tasks / 32);
+  // Another lane looks for the tasks behind; this one does where it had to ask for a ticket, among
+  // the last ones.
+  EXPECT_LE(look_ups, 1U);
 }
 
-TEST_F(TicketTrace, HasThreeLoadsThatHangOnEachOtherInTheFirstTaskOfASlot) {
+TEST_F(TicketTrace, HasTwoLoadsThatHangOnEachOtherInTheFirstTaskOfASlot) {
   for (uint32_t launch = 1; launch < launches; ++launch)
-    EXPECT_EQ(chain_to_signal(paths_[launch * tasks]), 3U) << "launch " << launch;
+    EXPECT_EQ(chain_to_signal(paths_[launch * tasks]), 2U) << "launch " << launch;
 }
 
 }  // namespace
