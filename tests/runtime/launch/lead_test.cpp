@@ -4,16 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "runtime/fake_device.hpp"
+#include "runtime/policy/policy_phase.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 constexpr int64_t millisecond = 1'000'000;
 
-int64_t now = 0;
-int64_t read_clock() {
-  return now;
-}
+using testing::now;
+using testing::read_clock;
 
 class LeadTest : public ::testing::Test {
  protected:
