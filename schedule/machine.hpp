@@ -20,8 +20,8 @@ constexpr uint64_t device_task_nanoseconds = 20'000;
 // memory.
 constexpr double host_idle_memory = 2;
 // Of what a device's memory could bring: launches that take less of it wait for something else, and
-// a cache brings them nothing. On an H200 a stencil that took half of it lost a tenth by time tiles,
-// and how long blocks take is measured with a tenth of noise.
+// a cache brings them nothing. On an H200 a stencil that took half of it lost a tenth by time
+// tiles, and how long blocks take is measured with a tenth of noise.
 constexpr double busy_memory = 0.9;
 
 // Machine is what a planner knows of the executor.

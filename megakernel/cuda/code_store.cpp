@@ -22,8 +22,9 @@ constexpr size_t most_bodies = 64;
 // A processor gives a warp its registers in such pieces, each thread's.
 constexpr uint32_t register_piece = 8;
 constexpr uint32_t most_registers = 255;
-// With these a processor of 64 warps is full, and the scheduler, which takes 52 where it may, spills
-// some on its way to each task: for streams of many blocks that is worth it (a twelfth on an H200).
+// With these a processor of 64 warps is full, and the scheduler, which takes 52 where it may,
+// spills some on its way to each task: for streams of many blocks that is worth it (a twelfth on an
+// H200).
 constexpr uint32_t least_registers = 32;
 // What a body takes beyond its kernel: the median of tests/megakernel/body_costs.txt.
 constexpr uint32_t more_registers = 8;
@@ -31,8 +32,8 @@ constexpr uint32_t more_registers = 8;
 // registers_of_class() is what a kernel of so many may take as a body, 0: not known.
 uint32_t registers_of_class(uint32_t registers) {
   if (registers == 0) return most_registers;
-  const auto wanted =
-      static_cast<uint32_t>(round_up(uint64_t{registers} + more_registers, uint64_t{register_piece}));
+  const auto wanted = static_cast<uint32_t>(
+      round_up(uint64_t{registers} + more_registers, uint64_t{register_piece}));
   return std::clamp(wanted, least_registers, most_registers);
 }
 
@@ -120,8 +121,7 @@ CodeStore::Found CodeStore::find(uint32_t place) {
 
 CodeStore::Class CodeStore::class_of(const TaskBody& body, uint32_t registers) {
   const TaskBody* const alone[] = {&body};
-  return {std::bit_ceil(worker_threads(alone)),
-          registers_of_class(registers)};
+  return {std::bit_ceil(worker_threads(alone)), registers_of_class(registers)};
 }
 
 CodeStore::Class CodeStore::class_for(const std::vector<uint32_t>& numbers) const {
@@ -268,8 +268,7 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
 }
 
 std::shared_ptr<CodeStore::Loaded> CodeStore::load(const std::vector<const TaskBody*>& bodies,
-                                                   uint32_t most_registers,
-                                                   std::string& reason) {
+                                                   uint32_t most_registers, std::string& reason) {
   const Result<std::string> text = link_megakernel(bodies, most_registers);
   if (!text) {
     reason = text.error().line();

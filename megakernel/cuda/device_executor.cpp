@@ -170,9 +170,8 @@ bool DeviceExecutor::is_crowded(const Window& window, const CodeStore::Loaded& c
   const uint64_t workers = workers_for(code, pool_bytes_of(window));
   const auto& planned = window.plan.launches;
   if (!planned.empty()) {
-    return std::ranges::any_of(planned, [&](const schedule::LaunchTasks& tasks) {
-      return task_count(tasks) > workers;
-    });
+    return std::ranges::any_of(
+        planned, [&](const schedule::LaunchTasks& tasks) { return task_count(tasks) > workers; });
   }
   return std::ranges::any_of(window.code, [&](const LaunchCode& launch) {
     const uint32_t* grid = launch.launch->grid;

@@ -33,8 +33,8 @@ std::string meeting_text(const SideBySide& beside, uint32_t worker) {
     text += fmt::format("\nsetp.eq.u32 %sl_on, %sl_step, {};\n@%sl_on barrier.sync {}, {};", group,
                         1 + group * beside.barriers, beside.threads);
   }
-  return text + fmt::format("\nld.shared.u32 %sl_step, [{}+{}];", SLUICE_POOL,
-                            +SLUICE_CONTROL_AT_ONCE);
+  return text +
+         fmt::format("\nld.shared.u32 %sl_step, [{}+{}];", SLUICE_POOL, +SLUICE_CONTROL_AT_ONCE);
 }
 
 // groups_text() is a function that runs the blocks of a task, as many at once as the slot says, by

@@ -25,8 +25,8 @@ uint32_t worker_threads(std::span<const TaskBody* const> bodies);
 
 // link_megakernel() returns PTX in which body i has number i. It asks for the newest PTX version
 // and the newest GPU that one of the bodies' own modules asks for. Bodies must have been rewritten
-// with different prefixes; at least one. A thread takes at most so many registers, 0: as many as the
-// driver's compiler likes. Thread-safe.
+// with different prefixes; at least one. A thread takes at most so many registers, 0: as many as
+// the driver's compiler likes. Thread-safe.
 Result<std::string> link_megakernel(std::span<const TaskBody* const> bodies,
                                     uint32_t most_registers = 0);
 

@@ -191,7 +191,7 @@ __device__ void stage_slot(const SluiceWindow& window, uint64_t record) {
   static_assert(sizeof(SluiceSlot) + SLUICE_MOST_STAGED_WAITS * sizeof(SluiceWait) <=
                 2 * piece * lanes);
   // Lanes for which there is no piece bring the last one once more.
-  const uint32_t last = sizeof(SluiceSlot) + window.record_waits * sizeof(SluiceWait) - piece;
+  const uint32_t last = sizeof(SluiceSlot) + window.records.waits * sizeof(SluiceWait) - piece;
   const uint32_t near = min(threadIdx.x * piece, last);
   const uint32_t far = min((threadIdx.x + lanes) * piece, last);
   const uint4 near_words = load_words(record + near);
@@ -205,15 +205,14 @@ __device__ void stage_slot(const SluiceWindow& window, uint64_t record) {
 // before the next barrier.
 __device__ void stage(const SluiceWindow& window, uint32_t slot_number) {
   const uint64_t record =
-      window.tables + window.slots + uint64_t{slot_number} * window.record_bytes;
+      window.tables + window.slots + uint64_t{slot_number} * window.records.bytes;
   const bool is_first_warp = threadIdx.x < lanes;
   if (is_first_warp) stage_slot(window, record);
   const uint32_t first = blockDim.x > lanes ? lanes : 0;
   if (is_first_warp && first != 0) return;
-  const uint64_t staged =
-      record + sizeof(SluiceSlot) + window.record_waits * sizeof(SluiceWait);
+  const uint64_t staged = record + sizeof(SluiceSlot) + window.records.waits * sizeof(SluiceWait);
   copy_words(sluice_pool + SLUICE_PARAMETERS,
-             static_cast<const uint64_t*>(__cvta_global_to_generic(staged)), window.record_staged,
+             static_cast<const uint64_t*>(__cvta_global_to_generic(staged)), window.records.staged,
              threadIdx.x - first, blockDim.x - first);
 }
 

@@ -76,13 +76,12 @@ bra {code};
 )";
 
 std::string written(const char* text, uint32_t group_threads, const std::string& meet) {
-  return fmt::format(fmt::runtime(text), fmt::arg("pool", SLUICE_POOL),
-                     fmt::arg("divide", divide("%sl_number", group_threads)),
-                     fmt::arg("at_once", +SLUICE_CONTROL_AT_ONCE),
-                     fmt::arg("more", SLUICE_CONTROL_RUN + 12),
-                     fmt::arg("width", +SLUICE_CONTROL_NCTAID),
-                     fmt::arg("height", SLUICE_CONTROL_NCTAID + 4), fmt::arg("code", block_code),
-                     fmt::arg("end", block_end), fmt::arg("meet", meet));
+  return fmt::format(
+      fmt::runtime(text), fmt::arg("pool", SLUICE_POOL),
+      fmt::arg("divide", divide("%sl_number", group_threads)),
+      fmt::arg("at_once", +SLUICE_CONTROL_AT_ONCE), fmt::arg("more", SLUICE_CONTROL_RUN + 12),
+      fmt::arg("width", +SLUICE_CONTROL_NCTAID), fmt::arg("height", SLUICE_CONTROL_NCTAID + 4),
+      fmt::arg("code", block_code), fmt::arg("end", block_end), fmt::arg("meet", meet));
 }
 
 }  // namespace

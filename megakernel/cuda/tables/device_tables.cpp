@@ -175,8 +175,8 @@ class TableWriter {
     const bool in_groups = code.beside.most(workers_.threads) > 1;
     slot.at_once = in_groups || code.beside.is_independent ? at_once : 0;
     slot.signals.flags = flag_offset(index);
-    tables_.window.record_staged =
-        std::max(tables_.window.record_staged,
+    tables_.window.records.staged =
+        std::max(tables_.window.records.staged,
                  code.parameter_bytes / 8 + static_cast<uint32_t>(code.addresses.size()));
     tables_.pool_bytes =
         std::max(tables_.pool_bytes, code.pool_bytes(launch.dynamic_shared_bytes, at_once));
@@ -200,7 +200,7 @@ class TableWriter {
         std::ranges::all_of(waits, [](const Wait& one) { return one.wait.per_task.factor != 0; });
     slot.simple_width = is_simple ? slot.grid[0] : 0;
     if (fits) {
-      tables_.window.record_waits = std::max(tables_.window.record_waits, slot.wait_count);
+      tables_.window.records.waits = std::max(tables_.window.records.waits, slot.wait_count);
     } else {
       slot.waits = reserve(waits.size() * sizeof(SluiceWait));
       write_waits(waits, slot.waits);
@@ -218,12 +218,12 @@ class TableWriter {
 
   void write_records() {
     SluiceWindow& head = tables_.window;
-    const size_t waits = head.record_waits * sizeof(SluiceWait);
-    head.record_bytes = static_cast<uint32_t>(round_up(
-        sizeof(SluiceSlot) + waits + size_t{8} * head.record_staged, size_t{16}));
-    head.slots = reserve(slots_.size() * head.record_bytes);
+    const size_t waits = head.records.waits * sizeof(SluiceWait);
+    head.records.bytes = static_cast<uint32_t>(
+        round_up(sizeof(SluiceSlot) + waits + size_t{8} * head.records.staged, size_t{16}));
+    head.slots = reserve(slots_.size() * head.records.bytes);
     for (size_t i = 0; i < slots_.size(); ++i) {
-      const size_t place = head.slots + i * head.record_bytes;
+      const size_t place = head.slots + i * head.records.bytes;
       std::memcpy(tables_.bytes.data() + place, &slots_[i], sizeof slots_[i]);
       note_signals(place, i);
       if (slots_[i].waits == 0) write_waits(waits_of_[i], place + sizeof(SluiceSlot));

@@ -77,7 +77,8 @@ typedef struct SLUICE_TOGETHER SluiceSlot {
   SluiceReciprocal width;
   SluiceReciprocal height;
   SluiceSignals signals;
-  uint64_t waits; /* offset of SluiceWait[], device_edges.h, where they are more than fit a record */
+  uint64_t
+      waits; /* offset of SluiceWait[], device_edges.h, where they are more than fit a record */
   uint64_t zeros;
   uint32_t body;    /* its number in sluice_run_block() */
   uint32_t at_once; /* 0: its blocks follow each other, with a barrier of the worker between
@@ -103,6 +104,14 @@ typedef struct SluiceTickets {
   uint32_t reserved[30];
 } SluiceTickets;
 
+/* SluiceRecords is what each slot's record holds behind the slot. */
+typedef struct SluiceRecords {
+  uint32_t bytes;  /* of a record, a multiple of 16 */
+  uint32_t waits;  /* SluiceWaits */
+  uint32_t staged; /* what lies behind those, in 8 bytes */
+  uint32_t zero;
+} SluiceRecords;
+
 /* SluiceWindow is the scheduler kernel's parameter. Flags hold the epoch of the window in which
  * they were last set, counters only grow; so nothing is cleared between windows. Both outlive it.
  */
@@ -123,10 +132,7 @@ typedef struct SluiceWindow {
   /* Who runs one of these first tickets asks for the next one ahead. None where no more tickets are
      left than there are workers: who ends early takes them. */
   uint32_t tickets_ahead;
-  uint32_t record_bytes;  /* a multiple of 16 */
-  uint32_t record_waits;  /* SluiceWaits in each */
-  uint32_t record_staged; /* what lies behind those, in 8 bytes */
-  uint32_t zero;
+  SluiceRecords records;
 } SluiceWindow;
 
 #endif
