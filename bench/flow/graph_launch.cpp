@@ -4,16 +4,12 @@
 // out, as they happen while the program goes on. The time is the processor time of the launching
 // thread, which a busy machine hardly changes.
 #include <algorithm>
-#include <ctime>
-#include <deque>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "runtime/fake_kernels.hpp"
-#include "runtime/runtime.hpp"
+#include "flow/launch_batches.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -22,9 +18,8 @@ using testing::FakeKernel;
 using testing::FakeKernels;
 using testing::StepArguments;
 
-// ChainDevice has one graph, a chain of steps over a ring of buffers, and keeps windows until
-// drain(), so that it looks busy to the runtime.
-class ChainDevice final : public Device {
+// ChainDevice has one graph, a chain of steps over a ring of buffers.
+class ChainDevice final : public KeepingDevice {
  public:
   ChainDevice(FakeKernel& step, size_t nodes) : buffers_(nodes, std::vector<float>(cells)) {
     arguments_.reserve(nodes);
@@ -39,39 +34,15 @@ class ChainDevice final : public Device {
   }
   const std::vector<std::vector<float>>& buffers() const { return buffers_; }
 
-  int launch(const LaunchCall&) override { return 0; }
-  Result<SluiceBlockCode> block_code(void* function, const Dim3&, uint32_t) override {
-    return SluiceBlockCode{static_cast<FakeKernel*>(function)->run, 0};
-  }
-  int enqueue(const StreamKey&, std::function<void()> work) override {
-    work_.push_back(std::move(work));
-    return 0;
-  }
   bool has_host_memory() override { return true; }
   GraphSteps graph_steps(void*, const StreamKey&) override { return {steps_, 1}; }
-
-  // drain() runs everything; a window that ends may enqueue the next.
-  void drain() {
-    while (!work_.empty()) {
-      const std::function<void()> work = std::move(work_.front());
-      work_.pop_front();
-      work();
-    }
-  }
 
  private:
   static constexpr uint32_t cells = 64;
   std::vector<std::vector<float>> buffers_;
   std::vector<StepArguments> arguments_;
   std::vector<SluiceGraphStep> steps_;
-  std::deque<std::function<void()>> work_;
 };
-
-double thread_seconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // So many launches are timed together: no more than a stream takes before a call waits.
 int graphs_in_a_batch(size_t nodes) {
@@ -100,22 +71,7 @@ void launch_graph(benchmark::State& state, const std::string& journal) {
     for (int i = 0; i < graphs; ++i)
       if (runtime.take(GraphLaunch{&device, {}}) != 0) state.SkipWithError("it was not taken");
   };
-  const auto finish_batch = [&] {
-    runtime.flush();
-    device.drain();
-  };
-  for (int i = 0; i < 8; ++i) {
-    launch_batch();
-    finish_batch();
-  }
-  for (auto _ : state) {
-    const double start = thread_seconds();
-    launch_batch();
-    state.SetIterationTime(thread_seconds() - start);
-    finish_batch();
-  }
-  state.counters["graph"] = benchmark::Counter(
-      graphs, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  time_batches(state, runtime, device, 8, "graph", graphs, launch_batch);
 }
 BENCHMARK_CAPTURE(launch_graph, without_journal, std::string())
     ->UseManualTime()

@@ -2,50 +2,19 @@
 // a device that executes nothing. Planning and execution of windows are left out, as they happen
 // while the program goes on. The time is the processor time of the launching thread, which a busy
 // machine hardly changes.
-#include <ctime>
-#include <deque>
-#include <memory>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "runtime/fake_kernels.hpp"
-#include "runtime/runtime.hpp"
+#include "flow/launch_batches.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 using testing::FakeKernel;
 using testing::FakeKernels;
-
-// KeepingDevice keeps windows until drain(), so that it looks busy to the runtime.
-class KeepingDevice final : public Device {
- public:
-  int launch(const LaunchCall&) override { return 0; }
-  Result<SluiceBlockCode> block_code(void* function, const Dim3&, uint32_t) override {
-    return SluiceBlockCode{static_cast<FakeKernel*>(function)->run, 0};
-  }
-  int enqueue(const StreamKey&, std::function<void()> work) override {
-    work_.push_back(std::move(work));
-    return 0;
-  }
-  // drain() runs everything; a window that ends may enqueue the next.
-  void drain() {
-    while (!work_.empty()) {
-      const std::function<void()> work = std::move(work_.front());
-      work_.pop_front();
-      work();
-    }
-  }
-
- private:
-  std::deque<std::function<void()>> work_;
-};
-
-double thread_seconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The batch is less than a full window, so no launch in it plans one.
 constexpr int batch = 200;
@@ -78,20 +47,7 @@ void repeat_launches(benchmark::State& state, const std::string& journal) {
                       .parameters = parameters});
     }
   };
-  const auto finish_batch = [&] {
-    runtime.flush();
-    device.drain();
-  };
-  launch_batch();
-  finish_batch();
-  for (auto _ : state) {
-    const double start = thread_seconds();
-    launch_batch();
-    state.SetIterationTime(thread_seconds() - start);
-    finish_batch();
-  }
-  state.counters["launch"] = benchmark::Counter(
-      batch, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  time_batches(state, runtime, device, 1, "launch", batch, launch_batch);
 }
 BENCHMARK_CAPTURE(repeat_launches, without_journal, std::string())->UseManualTime();
 BENCHMARK_CAPTURE(repeat_launches, with_journal, std::string("/dev/null"))->UseManualTime();

@@ -91,18 +91,24 @@ void CUDA_CB run_callback(CUstream stream, CUresult status, void* data) {
   call->function(stream, status, call->data);
 }
 
-// with_moment() enqueues a host function behind what its stream has; in its place `replacement`
-// where races are checked.
-template <class Function, class Enqueue>
-CUresult with_moment(CUstream stream, Function function, void* data, Function replacement,
-                     Enqueue&& enqueue) {
-  const KeepErrno keep;
+// take_as_function() lets the runtime place what stands in a stream as a function of the program
+// does; where it may not, all that is held goes to the device first.
+void take_as_function(CUstream stream) {
   Runtime* const runtime = Shim::get().runtime();
   if (runtime != nullptr && races() == nullptr && !is_capturing()) {
     runtime->take(HostFunction{key_of(stream)});
   } else {
     flush();
   }
+}
+
+// with_moment() enqueues a host function behind what its stream has; in its place `replacement`
+// where races are checked.
+template <class Function, class Enqueue>
+CUresult with_moment(CUstream stream, Function function, void* data, Function replacement,
+                     Enqueue&& enqueue) {
+  const KeepErrno keep;
+  take_as_function(stream);
   if (races() == nullptr || function == nullptr) return enqueue(function, data);
   auto call = std::make_unique<HostCall<Function>>(
       HostCall<Function>{function, data, races()->host_function_queued(key_of(stream))});
@@ -117,12 +123,7 @@ CUresult with_moment(CUstream stream, Function function, void* data, Function re
 template <class Call>
 CUresult with_words(CUstream stream, bool writes, Call&& call) {
   const KeepErrno keep;
-  Runtime* const runtime = Shim::get().runtime();
-  if (runtime != nullptr && races() == nullptr && !is_capturing()) {
-    runtime->take(HostFunction{key_of(stream)});
-  } else {
-    flush();
-  }
+  take_as_function(stream);
   if (races() != nullptr && writes) races()->called_unknown();
   tell_races(&StreamClocks::device_done);
   return call();

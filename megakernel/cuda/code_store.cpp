@@ -21,7 +21,7 @@ namespace {
 constexpr size_t most_bodies = 64;
 // A processor gives a warp its registers in such pieces, each thread's.
 constexpr uint32_t register_piece = 8;
-constexpr uint32_t most_registers = 255;
+constexpr uint32_t registers_of_thread = 255;  // at most
 // With these a processor of 64 warps is full, and the scheduler, which takes 52 where it may,
 // spills some on its way to each task: for streams of many blocks that is worth it (a twelfth on an
 // H200).
@@ -31,10 +31,10 @@ constexpr uint32_t more_registers = 8;
 
 // registers_of_class() is what a kernel of so many may take as a body, 0: not known.
 uint32_t registers_of_class(uint32_t registers) {
-  if (registers == 0) return most_registers;
+  if (registers == 0) return registers_of_thread;
   const auto wanted = static_cast<uint32_t>(
       round_up(uint64_t{registers} + more_registers, uint64_t{register_piece}));
-  return std::clamp(wanted, least_registers, most_registers);
+  return std::clamp(wanted, least_registers, registers_of_thread);
 }
 
 // What the driver's compiler made of the whole module, which sets how many workers a device holds.

@@ -66,7 +66,7 @@ class CodeStore {
   std::shared_ptr<const Loaded> code();
 
   // crowded_code() is the module for a window with the bodies of these numbers, all of them ready,
-  // in ascending order, which has more blocks than code() has workers. At the
+  // in ascending order, which has more tasks than code() has workers. At the
   // `windows_to_recur`-th window that its module could serve a class recurs: a module takes the
   // driver's compiler a tenth of a second, in the background.
   std::shared_ptr<const Loaded> crowded_code(const std::vector<uint32_t>& numbers);

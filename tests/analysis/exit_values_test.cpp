@@ -8,10 +8,10 @@
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include "llvm_analyses.hpp"
 
 namespace sluice::analysis {
 namespace {
@@ -24,16 +24,8 @@ std::string end_of(const std::string& blocks) {
       "define i32 @f(i32 range(i32 0, 100) %n, i32 %m) {\n" + blocks + "}\n", problem, context);
   EXPECT_NE(module, nullptr) << problem.getMessage().str();
   if (!module) return {};
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  sluice::testing::LlvmAnalyses analyses;
+  llvm::FunctionAnalysisManager& functions = analyses.functions;
   llvm::Function& function = *module->getFunction("f");
   make_exits_legible(function, {functions.getResult<llvm::ScalarEvolutionAnalysis>(function),
                                 functions.getResult<llvm::LoopAnalysis>(function),

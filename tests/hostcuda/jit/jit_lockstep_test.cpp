@@ -1,11 +1,8 @@
 // Loops in which the threads of a block go round together compute what each thread alone would.
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/SourceMgr.h>
 
+#include "hostcuda/jit/block_function.hpp"
 #include "hostcuda/jit/lockstep/lane_strides.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
@@ -217,17 +214,10 @@ INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u)
 
 // strides_in() is the stride of the pointer of each load of a function with these blocks, in bytes.
 std::vector<std::optional<int64_t>> strides_in(const std::string& blocks) {
-  const std::string text =
-      "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
-      "i32 %nz, i32 %cx, i32 %cy, i32 %cz, i32 %t, i32 %ty, i32 %tz, i32 %n, i32 %m) {\n" +
-      blocks + "}\n";
-  llvm::LLVMContext llvm;
-  llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, llvm);
-  EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
+  const jit::BlockFunction parsed("", "i32 %m", blocks);
   std::vector<std::optional<int64_t>> found;
-  if (!module) return found;
-  llvm::Function& function = *module->getFunction("f");
+  if (parsed.get() == nullptr) return found;
+  llvm::Function& function = *parsed.get();
   jit::LaneStrides strides(function);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))

@@ -16,16 +16,15 @@ struct CountingMegakernel {
   std::string text;  // the megakernel with that body alone
 };
 
-// `in_groups`: two of its blocks run at once.
-inline Result<CountingMegakernel> counting_megakernel(bool in_groups = false) {
+inline Result<CountingMegakernel> counting_megakernel() {
   constexpr const char* kernel =
       ".version 7.0\n.target sm_75\n.address_size 64\n"
       ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n"
       "ld.param.u64 %rd1, [out];\nred.global.add.u32 [%rd1], 1;\nret;\n}\n";
   const auto module = ptx::parse(kernel, "kernel");
   if (!module) return tl::unexpected(module.error());
-  // Workers are two warps wide.
-  auto body = rewrite_body(*module, "k", {in_groups ? 32U : 64U, 1, 1}, "b0_");
+  // Workers are two warps wide, as its blocks are.
+  auto body = rewrite_body(*module, "k", {64, 1, 1}, "b0_");
   if (!body) return tl::unexpected<Error>(body.error());
   const TaskBody* const bodies[] = {&*body};
   auto text = link_megakernel(bodies);

@@ -66,7 +66,7 @@ class TicketPath : public ::testing::TestWithParam<unsigned> {
       GTEST_SKIP() << "nvdisasm is not in the toolkit (pip: nvidia-cuda-nvdisasm); machine code is "
                       "not looked at";
     }
-    const auto linked = testing::counting_megakernel(false);
+    const auto linked = testing::counting_megakernel();
     ASSERT_TRUE(linked) << linked.error().line();
     const auto file = std::filesystem::path(::testing::TempDir()) /
                       fmt::format("ticket_path_{}_{}.ptx", getpid(), GetParam());

@@ -8,10 +8,10 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "llvm_analyses.hpp"
 #include "ptx/lift.hpp"
 #include "ptx/parser.hpp"
 
@@ -71,17 +71,9 @@ void define_variables(llvm::Module& module, const Module& source) {
 }  // namespace
 
 void optimise(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  sluice::testing::LlvmAnalyses analyses;
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, analyses.modules);
   EXPECT_FALSE(llvm::verifyModule(module, &llvm::errs()));
 }
 

@@ -1,17 +1,12 @@
 // What differs between threads of a small function, by its names.
 #pragma once
 
-#include <memory>
 #include <set>
 #include <string>
 
-#include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/SourceMgr.h>
 
+#include "hostcuda/jit/block_function.hpp"
 #include "hostcuda/jit/regions/uniformity.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -22,17 +17,9 @@ using Names = std::set<std::string>;
 // as `find` has it. %t is a thread's number, %n a parameter.
 template <class Find>
 Names divergent_names(const std::string& blocks, Find&& find) {
-  const std::string text =
-      "declare void @llvm.nvvm.barrier0()\n"
-      "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
-      "i32 %nz, i32 %cx, i32 %cy, i32 %cz, i32 %t, i32 %ty, i32 %tz, i32 %n, ptr %p) {\n" +
-      blocks + "}\n";
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
-  EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
-  if (!module) return {};
-  llvm::Function& function = *module->getFunction("f");
+  const BlockFunction parsed("declare void @llvm.nvvm.barrier0()\n", "ptr %p", blocks);
+  if (parsed.get() == nullptr) return {};
+  llvm::Function& function = *parsed.get();
   const Uniformity uniformity = find(function);
   Names names;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

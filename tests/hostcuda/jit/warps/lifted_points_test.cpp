@@ -10,12 +10,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 
+#include "hostcuda/jit/block_function.hpp"
 #include "hostcuda/jit/regions/regions.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
@@ -27,19 +24,12 @@ enum class Together { no, yes };
 // lifted() tells whether threads of a function with these blocks, of which some part by %c, stay
 // together once its points are lifted; nothing where none is. %t is a thread's number.
 std::optional<Together> lifted(const std::string& blocks) {
-  const std::string text =
+  const jit::BlockFunction parsed(
       "declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)\n"
-      "declare i1 @llvm.nvvm.vote.uni.sync(i32, i1)\n"
-      "define void @f(ptr %shared, ptr %origin, i32 %dynamic, i64 %workspace, i32 %nx, i32 %ny, "
-      "i32 %nz, i32 %cx, i32 %cy, i32 %cz, i32 %t, i32 %ty, i32 %tz, i32 %n, ptr %p) {\n"
-      "entry:\n  %c = icmp ult i32 %t, %n\n" +
-      blocks + "}\n";
-  llvm::LLVMContext llvm;
-  llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, llvm);
-  EXPECT_NE(module, nullptr) << problem.getMessage().str() << "\n" << text;
-  if (!module) return std::nullopt;
-  llvm::Function& function = *module->getFunction("f");
+      "declare i1 @llvm.nvvm.vote.uni.sync(i32, i1)\n",
+      "ptr %p", "entry:\n  %c = icmp ult i32 %t, %n\n" + blocks);
+  if (parsed.get() == nullptr) return std::nullopt;
+  llvm::Function& function = *parsed.get();
   if (!jit::lift_points(function)) return std::nullopt;
   EXPECT_FALSE(llvm::verifyFunction(function));
   jit::KernelContext context;
