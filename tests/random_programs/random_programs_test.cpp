@@ -1,5 +1,5 @@
-// Random programs give the same bytes under Sluice as on the CPU device alone: 10,000 of them, each
-// run by the device's own functions and then by Sluice's.
+// Random programs give the same bytes under Sluice as on the CPU device alone, each run by the
+// device's own functions and then by Sluice's.
 //
 // SLUICE_RANDOM_PROGRAMS is how many programs each test runs, SLUICE_RANDOM_SEED the seed of the
 // first; a failure names the seed of its program.
