@@ -41,6 +41,9 @@ class CodeStore {
     std::vector<uint32_t> renumbered;
     CUmodule module = nullptr;
     const CudaDriver* driver = nullptr;
+    // What the driver said of how many workers fit a processor, by their shared memory in bytes.
+    mutable std::mutex occupancy_mutex;
+    mutable std::map<uint64_t, uint32_t> occupancy;
     ~Loaded();
   };
 

@@ -9,12 +9,16 @@ uint64_t figure_of(const CudaDriver& driver, CUdevice_attribute attribute) {
   return static_cast<uint64_t>(std::max(0, attribute_of(driver, attribute)));
 }
 
+// A window asks several times, and mostly what the window before it has asked.
 uint32_t workers_on_processor(const CudaDriver& driver, const CodeStore::Loaded& code,
                               uint64_t pool_bytes) {
+  const std::lock_guard lock(code.occupancy_mutex);
+  uint32_t& known = code.occupancy[pool_bytes];
+  if (known != 0) return known;
   int blocks = 0;
   driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, code.function,
                                                      static_cast<int>(code.threads), pool_bytes);
-  return static_cast<uint32_t>(std::max(1, blocks));
+  return known = static_cast<uint32_t>(std::max(1, blocks));
 }
 
 }  // namespace

@@ -293,21 +293,41 @@ TEST_F(DeviceExecutorTest, RunsBlocksSideBySideInTheSharedMemoryThatWorkersLeave
     launched = shared;
     return cuLaunchKernel(function, x, y, z, bx, by, bz, shared, stream, parameters, extra);
   };
-  DeviceExecutor executor(recording_.driver, {.workers = blocks, .wait_for_code = true});
-  block_ = {256, 1, 1};
-  ASSERT_NE(find(executor).code, nullptr);
-  body_ = WindowBackend::no_body;
-  block_ = {64, 1, 1};
-  kernel_ = "sharing";
-  const auto shared = window(executor);
   unsigned runs = 0;
   // Of 6 workers each may have 37 KiB, of 16 it is 13.
   for (const auto& [workers, at_once] : {std::pair{6, 4U}, {16, 2U}, {48, 1U}}) {
     fitting = workers;
+    DeviceExecutor executor(recording_.driver, {.workers = blocks, .wait_for_code = true});
+    body_ = WindowBackend::no_body;
+    block_ = {256, 1, 1};
+    kernel_ = "k";
+    ASSERT_NE(find(executor).code, nullptr);
+    body_ = WindowBackend::no_body;
+    block_ = {64, 1, 1};
+    kernel_ = "sharing";
+    const auto shared = window(executor);
     EXPECT_EQ(run(executor, shared), CUDA_SUCCESS);
     EXPECT_EQ(launched, codes_.back()->pool_bytes(0, at_once)) << workers;
     EXPECT_EQ(counted(), ++runs * 2 * blocks);
   }
+}
+
+// A window needs the answer several times; a driver takes a microsecond and more for each.
+TEST_F(DeviceExecutorTest, AsksOnceHowManyWorkersOfAModuleFit) {
+  static unsigned asked;
+  asked = 0;
+  recording_.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor = [](int* fitting, CUfunction, int,
+                                                                     size_t) {
+    ++asked;
+    *fitting = 4;
+    return CUDA_SUCCESS;
+  };
+  DeviceExecutor executor(recording_.driver, {.wait_for_code = true});
+  const auto planned = window(executor);
+  executor.capacity(*planned, context_);
+  EXPECT_EQ(run(executor, planned), CUDA_SUCCESS);
+  EXPECT_EQ(run(executor, planned), CUDA_SUCCESS);
+  EXPECT_EQ(asked, 1U);
 }
 
 // By them its body joins a class; of a library the driver has a kernel first.
