@@ -17,7 +17,10 @@ struct Module;
 
 namespace sluice::megakernel {
 
-// WindowBackend. One call at a time, but `done` comes on a thread of the backend.
+// WindowBackend. One call at a time of find_code(), costs() and context_ends(); of submit(),
+// when_done() and capacity(), which may take long, one at a time for each stream, beside others. No
+// call for a context comes beside or after its context_ends(). `done` comes on a thread of the
+// backend.
 class WindowBackend {
  public:
   virtual ~WindowBackend() = default;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/brief_lock.hpp"
 
@@ -40,6 +41,7 @@ class Gate {
     } catch (...) {
       fail();
     }
+    if (!after_.empty()) do_after(held);
   }
   // enter_open() calls `call()` so where the gate is not shut.
   template <class Call>
@@ -50,6 +52,13 @@ class Gate {
   }
 
   // Under the lock:
+  // after() puts `work`, which throws nothing, off until the calling thread lets go of the lock:
+  // enter() then does it before it returns, step_out() before it takes the lock again.
+  void after(std::function<void()> work) { after_.push_back(std::move(work)); }
+  void step_out(Lock& held) noexcept {
+    do_after(held);
+    held.lock();
+  }
   bool is_shut() const { return has_failed_ || is_finished_; }
   bool is_finished() const { return is_finished_; }
   void finish() { is_finished_ = true; }
@@ -57,9 +66,18 @@ class Gate {
   void fail() noexcept;
 
  private:
+  // do_after() lets go of the lock for it.
+  void do_after(Lock& held) noexcept {
+    const std::vector<std::function<void()>> works = std::exchange(after_, {});
+    held.unlock();
+    for (const auto& work : works)
+      work();
+  }
+
   std::mutex mutex_;
   std::atomic<uint32_t> waiting_{0};
   std::function<void()> let_go_;
+  std::vector<std::function<void()>> after_;
   bool is_finished_ = false;
   bool has_failed_ = false;
 };

@@ -197,7 +197,9 @@ int Runtime::launch(const LaunchCall& call) {
     limits = state_->code.limits_of(call.function);
     result = state_->take(call);
   });
-  if (result) return *result;
+  // What a backend says of it is heard without the lock.
+  const bool is_said_later = state_->backend != nullptr && result && *result == 0;
+  if (result) return is_said_later ? state_->streams.given().take_refusal() : *result;
   // Launches that other threads make meanwhile have no order with this one.
   const int taken = state_->device.launch(call);
   if (taken == 0 && state_->backend != nullptr)
@@ -226,7 +228,8 @@ void Runtime::flush(const Observed& observed) {
     state_->work.analysing.is_long();
     state_->work.finding.is_long();
     state_->streams.close_for(observed);
-    if (std::holds_alternative<Everything>(observed))
+    // Those on their way have yet to be waited for.
+    if (std::holds_alternative<Everything>(observed) && !state_->streams.given().any_on_their_way())
       state_->has_to_flush.store(false, std::memory_order_release);
   });
 }
@@ -298,7 +301,7 @@ void Runtime::finish(std::chrono::milliseconds patience) {
     if (state_->gate.is_finished()) return;
     state_->gate.finish();
     state_->work.analysing.drop();
-    const StreamWindows::Count& ended = state_->streams.ended();
+    const GivenWindows::Count& ended = state_->streams.given().ended();
     log::info("{} launches ran as tasks in {} windows", ended.launches, ended.windows);
     if (ended.plainly != 0) log::info("{} were held back and then given plainly", ended.plainly);
     if (log::level() >= log::Level::debug) tell_costs(*state_);
@@ -326,9 +329,9 @@ Runtime::Outcome Runtime::outcome() const {
   Outcome outcome;
   const Gate::Lock lock = state_->gate.lock();
   if (state_->asked.summary != nullptr) {
-    outcome.summary =
-        state_->asked.summary->line(state_->follower.launches(), state_->streams.ended().launches,
-                                    state_->policy.plain_speed());
+    outcome.summary = state_->asked.summary->line(state_->follower.launches(),
+                                                  state_->streams.given().ended().launches,
+                                                  state_->policy.plain_speed());
   }
   if (state_->asked.check != nullptr)
     outcome.footprint_violations = state_->asked.check->violations();

@@ -104,13 +104,19 @@ struct Runtime::State {
   // passed.
   std::optional<Dependences> find(const Known& launch, const std::string& passed_through);
   // give_up() lets a launch that was followed, or that the journal knows of, go as it is.
-  void give_up(Kernel& kernel, const std::string& why);
+  void give_up(const Known& launch, const std::string& why);
   std::optional<Dependences> find_in_background(const Known& launch,
                                                 const std::string& passed_through);
   // keep_steps() keeps what new launches have taken for later starts, in the background.
   void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
                   const std::string& figures);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
+  // close_before() gives what must come before a launch that goes as it is. A backend's calls may
+  // wait, and what other streams hold the program itself orders.
+  void close_before(const LaunchCall& call) {
+    if (backend == nullptr) return streams.close();
+    streams.close_for(OfStream{call.stream});
+  }
 };
 
 }  // namespace sluice::runtime

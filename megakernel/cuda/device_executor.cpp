@@ -39,6 +39,7 @@ DeviceExecutor::~DeviceExecutor() {
 }
 
 DeviceExecutor::Context& DeviceExecutor::context_of(void* handle) {
+  const std::lock_guard lock(mutex_);
   return contexts_
       .try_emplace(handle, driver_, static_cast<CUcontext>(handle), config_.wait_for_code)
       .first->second;
@@ -118,22 +119,29 @@ CUresult DeviceExecutor::address_of(const Kernel& kernel, const std::string& var
 }
 
 void DeviceExecutor::context_ends(void* context) {
-  if (contexts_.empty() || (context != nullptr && !contexts_.contains(context))) return;
   const RelaxedCapture relaxed(driver_);
   CUcontext current = nullptr;
   driver_.cuCtxGetCurrent(&current);
+  std::map<void*, Context> ending;
+  std::unique_lock lock(mutex_);
   for (auto entry = contexts_.begin(); entry != contexts_.end();) {
-    const bool ends = context == nullptr || entry->first == context;
-    if (ends) end(entry->second);
-    entry = ends ? contexts_.erase(entry) : std::next(entry);
+    const auto next = std::next(entry);
+    if (context == nullptr || entry->first == context) {
+      changed_.wait(lock, [&] { return entry->second.running == 0; });
+      ending.insert(contexts_.extract(entry));
+    }
+    entry = next;
+  }
+  lock.unlock();
+  while (!ending.empty()) {
+    end(ending.begin()->second);
+    ending.erase(ending.begin());  // in that context too
   }
   driver_.cuCtxSetCurrent(current);
 }
 
 // In its context all that goes with it is freed, unless that has ended already.
 void DeviceExecutor::end(Context& context) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return context.running == 0; });
   if (driver_.cuCtxSetCurrent(context.handle) != CUDA_SUCCESS) return;
   for (auto* list : {&context.free_lanes, &context.lost_lanes}) {
     for (const auto& lane : *list)
@@ -146,10 +154,10 @@ WindowBackend::Capacity DeviceExecutor::capacity(const Window& window, void* han
   std::shared_ptr<const CodeStore::Loaded> code = context.store.code();
   if (is_crowded(window, *code)) code = context.store.known_code(bodies_of(window));
   // A driver takes half a millisecond to tell its clocks.
-  if (!context.memory) context.memory = memory_of(driver_);
+  std::call_once(context.memory_is_known, [&] { context.memory = memory_of(driver_); });
   return {.workers = workers_for(*code, pool_bytes_of(window)),
-          .cache_bytes = context.memory->cache_bytes,
-          .memory_bytes = context.memory->bytes_each_microsecond};
+          .cache_bytes = context.memory.cache_bytes,
+          .memory_bytes = context.memory.bytes_each_microsecond};
 }
 
 std::unique_ptr<WindowLane> DeviceExecutor::take_lane(Context& context) {
@@ -184,9 +192,9 @@ bool DeviceExecutor::is_crowded(const Window& window, const CodeStore::Loaded& c
 CUresult DeviceExecutor::launch(Running& running) {
   const Window& window = *running.window;
   const CodeStore::Loaded& code = *running.code;
-  ++windows_;
+  const uint32_t number = ++windows_;
   const WindowLane::Options options{
-      .stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + windows_),
+      .stress = config_.stress == 0 ? 0 : std::max(1U, config_.stress + number),
       .most_polls = config_.most_polls,
       .workers = workers_of(driver_, code, window),
       .renumbered = code.renumbered};

@@ -56,7 +56,8 @@ class DeviceExecutor final : public WindowBackend {
         : handle(of), store(driver, of, wait) {}
     const CUcontext handle;
     CodeStore store;
-    std::optional<DeviceMemoryFigures> memory;
+    std::once_flag memory_is_known;
+    DeviceMemoryFigures memory;
     std::vector<std::unique_ptr<WindowLane>> free_lanes;
     size_t running = 0;  // what the follower has not seen the end of
     // What may still use them is not known: they are not used again.
@@ -94,12 +95,12 @@ class DeviceExecutor final : public WindowBackend {
 
   const CudaDriver& driver_;
   const Config config_;
-  std::map<void*, Context> contexts_;  // but for their stores guarded by mutex_
-  uint32_t windows_ = 0;
   std::map<CUdevice, Costs> costs_;  // of those that were asked for
+  std::atomic<uint32_t> windows_{0};
   std::atomic<bool> is_off_{false};  // since a window waited in vain
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;           // guards what follows
+  std::map<void*, Context> contexts_;  // but for their stores
   std::condition_variable changed_;
   std::deque<Running> running_;
   bool stopping_ = false;

@@ -41,7 +41,7 @@ std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lo
   streams.wait_for_room(lock, graph.stream);
   const auto [steps, version] = device.graph_steps(graph.graph, graph.stream);
   if (steps.empty()) return std::nullopt;
-  if (const int error = streams.take_error()) return error;
+  if (const int error = streams.given().take_error()) return error;
   KnownGraph& known = follower.graphs().of(version, steps.size());
   if (repeat(known, graph.stream)) return 0;
   const auto is_kernel = [](const SluiceGraphStep& step) { return step.function != nullptr; };

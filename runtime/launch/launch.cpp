@@ -24,7 +24,7 @@ std::string figures_of(const LaunchCall& call) {
 }  // namespace
 
 std::optional<int> Runtime::State::take(const LaunchCall& call) {
-  if (const int error = streams.take_error()) return error;
+  if (const int error = streams.given().take_error()) return error;
   if (gate.is_shut()) return std::nullopt;
   has_to_flush.store(true, std::memory_order_release);
   work.lead.launches();
@@ -81,7 +81,7 @@ std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
   const std::optional<Dependences> on = find(launch, blocks.failure);
   if (!on) return std::nullopt;
   if (!blocks.failure.empty()) {
-    give_up(kernel, blocks.failure);
+    give_up(launch, blocks.failure);
     return std::nullopt;
   }
   if (way == Policy::Way::tasks) return streams.hold(launch, blocks, *on);
@@ -120,7 +120,7 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
       follower.follow(launch, streams.name_of(call.stream), passed_through);
   pay.followed(call.grid.count() * call.block.count());
   const uint64_t steps = tracker.effort() - effort;
-  if (!on) give_up(*kernel, dro::why_given_up);
+  if (!on) give_up(launch, dro::why_given_up);
   if (steps == 0) return on;
   if (policy.compares() && pay.steps.add(steps)) keep_steps(kernel, pay, figures_of(call));
   const int64_t taken = policy.compares() ? policy.now() - began : nanoseconds_of_steps(steps);
@@ -147,12 +147,12 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   if (waiting().for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
     follower.tracker().wait();
     if (search->is_followed) return search->found;
-    give_up(*launch.kernel.function->kernel, dro::why_given_up);
+    give_up(launch, dro::why_given_up);
     return std::nullopt;
   }
   observers.tell(&Observer::unchecked, launch.kernel.function->kernel->name,
                  std::string(LaunchFollower::why_late));
-  streams.close();
+  close_before(call);
   return std::nullopt;
 }
 
@@ -162,17 +162,18 @@ void Runtime::State::keep_steps(const std::shared_ptr<Kernel>& kernel, const Pol
       [kernel, figures, all = pay.steps.all()] { kernel->model->keep_figures(figures, all); });
 }
 
-void Runtime::State::give_up(Kernel& kernel, const std::string& why) {
+void Runtime::State::give_up(const Known& launch, const std::string& why) {
+  Kernel& kernel = *launch.kernel.function->kernel;
   tell(kernel, why);
   observers.tell(&Observer::unchecked, kernel.name, why);
-  streams.close();
+  close_before(*launch.kernel.call);
 }
 
 void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason) {
   static const std::string unknown = "?";
   const std::string& name = reason.kernel == nullptr ? unknown : reason.kernel->name;
   const std::string text = reason.text;
-  streams.close();
+  close_before(call);
   if (reason.kernel != nullptr) tell(*reason.kernel, text);
   observers.tell(&Observer::unchecked, name, text);
   follower.pass(number,

@@ -11,6 +11,7 @@
 
 #include "megakernel/stream_key.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/stream/submissions.hpp"
 #include "runtime/window.hpp"
 
 namespace sluice::runtime {
@@ -39,6 +40,7 @@ struct WindowLine {
   LaunchWindow::Room last_room;
   size_t outstanding = 0;     // windows given to the device that have not ended
   void* in_device = nullptr;  // Device::make_line(), where it was ever of several streams
+  Submissions submissions;    // to a backend
 
   bool is_joined() const { return streams.size() > 1; }
   // begin() is an empty window's first launch, of that stream and number.

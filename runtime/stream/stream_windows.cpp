@@ -2,27 +2,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
-
-#include <fmt/format.h>
-
-#include "base/log.hpp"
 
 namespace sluice::runtime {
 namespace {
-
-constexpr int out_of_memory = 2;    // CUDA_ERROR_OUT_OF_MEMORY
-constexpr int launch_failed = 719;  // CUDA_ERROR_LAUNCH_FAILED
 
 // are_ordered() is whether the device may order the work of two streams unasked: a context's legacy
 // default stream with all its blocking ones, and its threads' own with nobody knows which.
 bool are_ordered(const StreamKey& stream, const StreamKey& other) {
   return stream.context == other.context && (stream.is_default() || other.is_default());
-}
-
-// has_room() is whether launches that wait for room may go on with so many outstanding.
-bool has_room(size_t launches, const StreamWindows::Limits& limits) {
-  return launches <= limits.outstanding / 2;
 }
 
 // holds() is of a line whether its window has the event, is_beside() whether the device orders it
@@ -52,15 +39,6 @@ bool goes_at_once(const WindowLine& line, size_t most_launches) {
   return line.outstanding == 0 || window.size() >= most_launches || window.stream().is_per_thread();
 }
 
-// may_go_plainly() is false where a driver's stream might have no room: it takes 1024 operations
-// before a call waits, which this one would do under the lock.
-bool may_go_plainly(const WindowLine& line) {
-  constexpr size_t most_outstanding = 2;
-  constexpr size_t most_launches = 256;
-  return line.window.size() == 1 ||
-         (line.outstanding < most_outstanding && line.window.size() <= most_launches);
-}
-
 // line_for() is the line that a launch goes to. No window of several streams may begin behind what
 // waits for the host.
 WindowLine& line_for(HeldStream& stream, HeldStreams& all, Device& device) {
@@ -71,20 +49,15 @@ WindowLine& line_for(HeldStream& stream, HeldStreams& all, Device& device) {
 
 }  // namespace
 
-// Launches that waited for room go on when half of those outstanding have ended: a thread that is
-// woken at each window's end takes the processor each time from the thread that is about to run the
-// next one. What is left lasts until a thread that finds all processors busy gets one.
 void StreamWindows::wait_for_room(Gate::Lock& lock, const StreamKey& key) {
-  const std::shared_ptr<size_t> outstanding = outstanding_in(held_.find(key));
-  if (*outstanding >= limits_.outstanding)
-    room_made_.wait(lock, [&] { return has_room(*outstanding, limits_); });
+  given_.wait_for_room(lock, outstanding_in(held_.find(key)));
 }
 
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
   const LaunchCall& call = *launch.kernel.call;
   HeldStream& stream = held_.find(call.stream);
   WindowLine& line = line_for(stream, held_, device_);
-  if (held_.any_open_but(line)) close_related(line, call.stream, on);
+  if (held_.any_open_but(line) || given_.any_on_their_way()) close_related(line, call.stream, on);
   LaunchWindow& window = line.window;
   std::shared_ptr<megakernel::BlockRunner> runner = observers_.watch(launch);
   if (window.empty()) {
@@ -112,7 +85,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
         window.depend_on(dependence.master,
                          follower_.tracker().get().edge_table(dependence.dro->edges));
     }
-    const bool at_once = together_ != &stream && goes_at_once(line, limits_.window_launches);
+    const bool at_once = together_ != &stream && goes_at_once(line, most_launches_);
     return at_once ? submit(line) : 0;
   } catch (...) {
     gate_.fail();  // which gives this launch to the driver, with those before it
@@ -155,8 +128,7 @@ StreamWindows::Together::~Together() {
   streams_.together_ = nullptr;
   try {
     WindowLine& line = *stream_.line;
-    if (!line.window.empty() && goes_at_once(line, streams_.limits_.window_launches))
-      streams_.close(line);
+    if (!line.window.empty() && goes_at_once(line, streams_.most_launches_)) streams_.close(line);
   } catch (...) {
     streams_.gate_.fail();
   }
@@ -164,104 +136,23 @@ StreamWindows::Together::~Together() {
 
 int StreamWindows::submit(WindowLine& line) {
   if (line.window.empty()) return 0;
-  const bool is_window = !may_go_plainly(line) || runner_.pays(line.window);
-  const auto window = std::make_shared<PlannedWindow>();
+  auto window = std::make_shared<PlannedWindow>();
   line.window.parts().end(line.window.size());
   window->held = std::exchange(line.window, {});
   held_.closed(line);
   observers_.tell(&Observer::window_closed, &line);
   const LaunchWindow::Room room = window->held.room();
   line.room = LaunchWindow::larger(room, std::exchange(line.last_room, room));
-  if (!is_window) {
-    if (ended_.plainly == 0) {
-      follower_.tell(fmt::format(
-          "from launch {} on some went to the device as they are: in a window of so few "
-          "they take longer than that spares",
-          window->held.first()));
-    }
-    ended_.plainly += window->held.size();
-    const WithoutWaiting scope(device_);
-    const int result = launch_plainly(window->held, device_);
-    // What comes meanwhile is held back all the same, and may pay.
-    if (result == 0 && !window->held.stream().is_per_thread()) when_done(window->held.stream(), {});
-    return result;
-  }
-  ++line.outstanding;
-  ++outstanding_;
-  for (const WindowPart& part : window->held.parts().all())
-    if (part.launches != 0) *part.outstanding += part.launches;
-  int result = out_of_memory;
-  try {
-    result = runner_.submit(window, [this, window = window.get(), &line, sample = line.sample](
-                                        bool failed, const megakernel::TaskTimes* times) {
-      forget(line, window->held.parts().all());
-      ++ended_.windows;
-      ended_.launches += window->held.size();
-      if (failed) {
-        log::error("a window of {} launches ended with an error: its results are not to be used",
-                   window->held.size());
-        late_error_ = launch_failed;
-      }
-      if (times != nullptr) observers_.tell(&Observer::window_ran, *window, *times);
-      this->ended(line, Policy::Way::tasks, sample);
-    });
-  } catch (const std::bad_alloc&) {
-    // The launches are still here, and may go on without a window.
-  } catch (...) {
-    gate_.fail();
-  }
-  if (result == 0) return 0;
-  forget(line, window->held.parts().all());
-  // Where the device has failed it refuses launches as well, and the program is told that.
-  if (const int plainly = launch_plainly(window->held, device_)) return plainly;
-  log::warning("the device takes no windows on this stream (error {}): launches run one by one",
-               result);
-  return 0;
-}
-
-void StreamWindows::forget(WindowLine& line, std::span<const WindowPart> parts) {
-  --line.outstanding;
-  --outstanding_;
-  bool makes_room = false;
-  for (const WindowPart& part : parts) {
-    if (part.launches == 0) continue;
-    *part.outstanding -= part.launches;
-    makes_room = makes_room || has_room(*part.outstanding, limits_);
-  }
-  window_ended_.notify_all();
-  if (makes_room) room_made_.notify_all();
-}
-
-void StreamWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
-  const auto verdict = policy_.compares() ? policy_.ended(way, sample) : std::nullopt;
-  if (verdict) follower_.tell(*verdict);
-  if (line.outstanding == 0) close(line);
-}
-
-void StreamWindows::when_done(const StreamKey& stream, Policy::Sample sample) {
-  WindowLine& line = *held_.find(stream).line;
-  sample.line = &line;
-  ++line.outstanding;  // as a window of no launches
-  ++outstanding_;
-  int result = out_of_memory;
-  try {
-    result = runner_.when_done(stream, [this, sample, &line] {
-      forget(line, {});
-      this->ended(line, Policy::Way::plain, sample);
-    });
-  } catch (const std::bad_alloc&) {
-    // The launches count for nothing.
-  }
-  if (result != 0) forget(line, {});
+  return given_.give(line, std::move(window));
 }
 
 // An error is kept for the next launch: those it belongs to have returned to the program.
 void StreamWindows::close(WindowLine& line) {
-  const int result = submit(line);
-  if (result != 0) late_error_ = result;
+  given_.keep_error(submit(line));
 }
 
 void StreamWindows::close() {
+  given_.come_first([](const StreamKey&) { return true; });
   while (!held_.open().empty())
     close(*held_.open().front());
   events_.clear();
@@ -270,6 +161,8 @@ void StreamWindows::close() {
 // What goes first is what the device orders with the launch's stream unasked, and what holds a
 // master of it.
 void StreamWindows::close_related(const WindowLine& line, const StreamKey& stream, Dependences on) {
+  given_.come_first(
+      [&](const StreamKey& other) { return other != stream && are_ordered(stream, other); });
   close_those([&](const WindowLine& other) {
     return &other != &line && (are_ordered(stream, other.window.stream()) ||
                                std::ranges::any_of(on, [&](const dro::Dependence& found) {
@@ -296,7 +189,7 @@ bool StreamWindows::record(void* event, const StreamKey& key) {
   if (line.window.parts().has(key)) {
     const size_t events = line.window.parts().events().size();
     std::shared_ptr<void> promise;
-    if (events < limits_.window_launches) promise = device_.promise_event(event, key);
+    if (events < most_launches_) promise = device_.promise_event(event, key);
     if (promise != nullptr) {
       known.line = &line;
       known.window = line.window.first();
@@ -356,6 +249,9 @@ void StreamWindows::close_for(const Observed& observed) {
     close_those(holds(before->event));
     if (const KnownEvent* const known = events_.find(before->event)) held_.leave(*known->stream);
   } else if (const auto* of = std::get_if<OfStream>(&observed)) {
+    given_.come_first([&](const StreamKey& other) {
+      return other == of->stream || are_ordered(of->stream, other);
+    });
     close_those([&](const WindowLine& line) {
       return line.window.parts().has(of->stream) || are_ordered(of->stream, line.window.stream());
     });
@@ -375,13 +271,7 @@ dro::StreamName StreamWindows::name_of(const StreamKey& key) {
 
 void StreamWindows::wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience) {
   close();
-  const auto idle = [&] { return outstanding_ == 0 && !holds_any(); };
-  if (patience == forever) return window_ended_.wait(lock, idle);
-  size_t ended = ended_.windows;
-  while (!window_ended_.wait_for(lock, patience, idle)) {
-    if (runner_.running() == 0 && ended_.windows == ended) return;
-    ended = ended_.windows;
-  }
+  given_.wait_until([this] { return !holds_any(); }, lock, patience);
 }
 
 void StreamWindows::let_go() noexcept {

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "runtime/check/observer.hpp"
 #include "runtime/code/kernel.hpp"
@@ -15,9 +13,9 @@
 #include "runtime/launch/launch_follower.hpp"
 #include "runtime/observed.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/stream/given_windows.hpp"
 #include "runtime/stream/held_streams.hpp"
 #include "runtime/stream/known_events.hpp"
-#include "runtime/stream/window_runner.hpp"
 
 namespace sluice::runtime {
 
@@ -31,17 +29,19 @@ class StreamWindows {
     // At so many launches of one stream given to the device wait_for_room() waits.
     size_t outstanding = 0;
   };
-  static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
+  static constexpr std::chrono::milliseconds forever = GivenWindows::forever;
 
   StreamWindows(Gate& gate, Device& device, WindowRunner& runner, Policy& policy,
                 LaunchFollower& follower, const Observers& observers, const Limits& limits)
       : gate_(gate),
         device_(device),
-        runner_(runner),
         policy_(policy),
         follower_(follower),
         observers_(observers),
-        limits_(limits) {}
+        most_launches_(limits.window_launches),
+        given_(gate, device, runner, policy, follower, observers, limits.outstanding) {
+    given_.on_idle([this](WindowLine& line) { close(line); });
+  }
 
   // name_of() is the stream's in the journal; it finds streams in the order of their launches.
   dro::StreamName name_of(const StreamKey& stream);
@@ -79,7 +79,9 @@ class StreamWindows {
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far, and holds back what comes before that. Where the device takes no such work it never
   // does.
-  void when_done(const StreamKey& stream, Policy::Sample sample);
+  void when_done(const StreamKey& stream, const Policy::Sample& sample) {
+    given_.when_done(*held_.find(stream).line, stream, sample);
+  }
 
   // record() takes an event that the program records in the stream, where launches are held back
   // there. False: the driver has to record it; whatever must come before it has been given to the
@@ -99,17 +101,9 @@ class StreamWindows {
   // wait_until_idle() closes all windows and returns when none is left with the device; also where
   // `patience` passes and none has ended meanwhile or is running.
   void wait_until_idle(Gate::Lock& lock, std::chrono::milliseconds patience = forever);
-  // take_error() is what the device said of launches whose calls had returned, once; else 0.
-  int take_error() { return std::exchange(late_error_, 0); }
+  GivenWindows& given() { return given_; }
   // let_go() gives all that is held back to the driver, launch by launch.
   void let_go() noexcept;
-
-  struct Count {
-    size_t windows = 0;
-    size_t launches = 0;
-    size_t plainly = 0;  // launches that were held back and did not pay as a window
-  };
-  const Count& ended() const { return ended_; }
 
  private:
   int submit(WindowLine& line);
@@ -118,24 +112,17 @@ class StreamWindows {
   void close_those(const Which& which);
   void close_related(const WindowLine& line, const StreamKey& stream, Dependences on);
   bool takes_part(HeldStream& stream, const KnownEvent& event);
-  void forget(WindowLine& line, std::span<const WindowPart> parts);
-  void ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample);
 
   Gate& gate_;
   Device& device_;
-  WindowRunner& runner_;
   Policy& policy_;
   LaunchFollower& follower_;
   const Observers& observers_;
-  const Limits limits_;
+  const size_t most_launches_;
+  GivenWindows given_;
   HeldStreams held_;
   KnownEvents events_;
   const HeldStream* together_ = nullptr;
-  size_t outstanding_ = 0;  // windows with the device
-  Count ended_;
-  int late_error_ = 0;
-  std::condition_variable window_ended_;
-  std::condition_variable room_made_;  // has_room() may hold of a stream
 };
 
 }  // namespace sluice::runtime

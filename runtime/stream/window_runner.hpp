@@ -33,8 +33,11 @@ class WindowRunner {
   // and when its tasks ran, where that was asked for.
   using Ended = std::function<void(bool failed, const megakernel::TaskTimes* times)>;
 
-  // submit(), under the lock, gives the window to the device in the order of its stream and returns
-  // the CUresult. Where that is an error, or where it throws, `ended` is never called.
+  // may_wait() is whether submit() and when_done() may take long or wait for room in the stream,
+  // and so are called without the lock; else they are called under it.
+  bool may_wait() const { return backend_ != nullptr; }
+  // submit() gives the window to the device in the order of its stream and returns the CUresult.
+  // Where that is an error, or where it throws, `ended` is never called.
   int submit(std::shared_ptr<PlannedWindow> window, Ended ended);
 
   // pays() is whether a window may take less than its launches one by one, as far as a backend's

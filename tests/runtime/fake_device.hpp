@@ -1,6 +1,7 @@
 // A device for tests: one thread that runs everything in the order of submission.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -37,7 +38,12 @@ class FakeDevice final : public Device {
 
   int launch(const LaunchCall& call) override {
     EXPECT_EQ(current_context(), call.stream.context);
-    if (const auto meanwhile = std::exchange(within_launch, nullptr)) meanwhile();
+    std::function<void()> meanwhile;
+    {
+      const std::lock_guard lock(mutex_);
+      meanwhile = std::exchange(within_launch, nullptr);
+    }
+    if (meanwhile != nullptr) meanwhile();
     if (const auto transfer = transfer_of(call)) return launch(*transfer);
     auto parameters = std::make_shared<std::vector<std::byte>>();
     auto* kernel = static_cast<FakeKernel*>(call.function);
@@ -163,7 +169,7 @@ class FakeDevice final : public Device {
   GraphSteps graph;  // of every graph
   int enqueue_error = 0;
   int launch_error = 0;  // of plain launches, which then don't run
-  bool never_waits = false;
+  std::atomic<bool> never_waits = false;
   std::function<void()> within_launch;  // is called once, by the next plain launch
 
  private:

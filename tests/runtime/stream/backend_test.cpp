@@ -1,81 +1,20 @@
 // A backend whose code comes later: launches pass through until then, none is held back for it, and
 // the journal shows the switch.
-#include <atomic>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "base/scratch_folder.hpp"
-#include "megakernel/cuda/tables/device_tables.hpp"
+#include "runtime/fake_backend.hpp"
 #include "runtime/runtime_fixture.hpp"
-#include "schedule/task_runs.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using testing::FakeDevice;
-using testing::FakeKernel;
+using testing::FakeBackend;
 using ::testing::IsEmpty;
 using testing::PingPong;
-
-// FakeBackend runs windows on the fake device's thread, in the order of their tickets.
-class FakeBackend final : public megakernel::WindowBackend {
- public:
-  explicit FakeBackend(FakeDevice& device) : device_(device) {}
-
-  Answer find_code(const Kernel& kernel, uint32_t& body) override {
-    if (body == no_body) ++bodies;
-    body = 7;
-    ++questions;
-    if (!ready) return {.reason = "not ready", .pending = true};
-    auto code = std::make_shared<megakernel::DeviceCode>();
-    kernels_[code.get()] = static_cast<FakeKernel*>(kernel.function);
-    return {.code = code};
-  }
-
-  int submit(const StreamKey& stream, std::shared_ptr<const megakernel::Window> window,
-             std::function<void(int)> done) override {
-    if (submit_error != 0) return submit_error;
-    sizes.push_back(window->code.size());
-    return device_.enqueue(stream, [this, window, done = std::move(done)] {
-      schedule::for_each_task(window->plan, [&](const schedule::Task& task) {
-        const megakernel::LaunchCode& code = window->code[task.launch];
-        kernels_.at(code.device)->run(code.launch, task.first_block, task.block_count, nullptr);
-      });
-      done(device_error);
-    });
-  }
-
-  int when_done(const StreamKey& stream, std::function<void(int)> done) override {
-    return device_.enqueue(stream, [done = std::move(done)] { done(0); });
-  }
-
-  void context_ends(void* /*context*/) override { ++contexts_ended; }
-
-  Capacity capacity(const megakernel::Window& window, void* /*context*/) override {
-    EXPECT_TRUE(window.plan.tasks.empty());
-    launches_asked_for += window.code.size();
-    return {4, 1U << 20U};
-  }
-
-  Costs costs() override { return device_costs; }
-
-  bool ready = false;
-  Costs device_costs;
-  int submit_error = 0;
-  int device_error = 0;
-  int questions = 0;
-  int bodies = 0;
-  int contexts_ended = 0;
-  size_t launches_asked_for = 0;
-  std::vector<size_t> sizes;  // of the windows
-
- private:
-  FakeDevice& device_;
-  std::map<const megakernel::DeviceCode*, FakeKernel*> kernels_;
-};
 
 class BackendTest : public testing::RuntimeTest {
  protected:
