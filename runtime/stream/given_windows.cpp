@@ -33,7 +33,7 @@ int give_one_by_one(LaunchWindow& window, Device& device, int refused) {
 
 }  // namespace
 
-int GivenWindows::give(WindowLine& line, std::shared_ptr<PlannedWindow> window) {
+int GivenWindows::give(WindowLine& line, const std::shared_ptr<PlannedWindow>& window) {
   LaunchWindow& held = window->held;
   if (may_go_plainly(line, held) && !runner_.pays(held)) return give_plainly(line, window);
   const auto parts = held.parts().all();
@@ -41,31 +41,37 @@ int GivenWindows::give(WindowLine& line, std::shared_ptr<PlannedWindow> window) 
   int result = out_of_memory;
   try {
     WindowRunner::Ended ended = end_of(line, window);
-    if (!runner_.may_wait()) {
-      result = runner_.submit(window, std::move(ended));
-    } else {
-      put_off(line, held.stream(), [this, &line, window, ended = std::move(ended)] {
-        int refused = out_of_memory;
-        try {
-          refused = runner_.submit(window, ended);
-        } catch (const std::bad_alloc&) {
-          // The launches are still here, and may go on without a window.
-        }
-        if (refused == 0) return 0;
-        const int error = give_one_by_one(window->held, device_, refused);
-        gate_.enter([&](Gate::Lock&) { forget(line, window->held.parts().all()); });
-        return error;
-      });
+    if (runner_.may_wait()) {
+      give_later(line, window, std::move(ended));
       return 0;
     }
+    result = runner_.submit(window, std::move(ended));
   } catch (const std::bad_alloc&) {
-    // As above.
+    // The launches are still here, and may go on without a window.
   } catch (...) {
     gate_.fail();
   }
   if (result == 0) return 0;
   forget(line, parts);
   return give_one_by_one(held, device_, result);
+}
+
+void GivenWindows::give_later(WindowLine& line, const std::shared_ptr<PlannedWindow>& window,
+                              WindowRunner::Ended ended) {
+  put_off(line, window->held.stream(), [this, &line, window, ended = std::move(ended)] {
+    int result = out_of_memory;
+    try {
+      result = runner_.submit(window, ended);
+    } catch (const std::bad_alloc&) {
+      // As above.
+    } catch (...) {
+      gate_.enter([](Gate::Lock&) { throw; });
+    }
+    if (result == 0) return 0;
+    const int error = give_one_by_one(window->held, device_, result);
+    gate_.enter([&](Gate::Lock&) { forget(line, window->held.parts().all()); });
+    return error;
+  });
 }
 
 // What comes meanwhile is held back all the same, and may pay.

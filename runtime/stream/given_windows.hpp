@@ -43,7 +43,7 @@ class GivenWindows {
   // give() gives a window that was the line's, which is not empty, to the device, or its launches
   // one by one. Returns what the program gets. Where the device's calls may wait that is 0, and
   // they are made when the calling thread has let go of the lock: take_refusal() has what they say.
-  int give(WindowLine& line, std::shared_ptr<PlannedWindow> window);
+  int give(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
   // come_first() has the calling thread, when it lets go of the lock, go on only behind the windows
   // on their way there of the streams that `which` holds of.
   void come_first(const std::function<bool(const StreamKey& stream)>& which);
@@ -80,8 +80,9 @@ class GivenWindows {
 
  private:
   int give_plainly(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
+  void give_later(WindowLine& line, const std::shared_ptr<PlannedWindow>& window,
+                  WindowRunner::Ended ended);
   WindowRunner::Ended end_of(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
-  int refused(WindowLine& line, PlannedWindow& window, int result);
   void put_off(WindowLine& line, const StreamKey& stream, std::function<int()> submission);
   void count(WindowLine& line, std::span<const WindowPart> parts);
   void forget(WindowLine& line, std::span<const WindowPart> parts);

@@ -136,14 +136,14 @@ StreamWindows::Together::~Together() {
 
 int StreamWindows::submit(WindowLine& line) {
   if (line.window.empty()) return 0;
-  auto window = std::make_shared<PlannedWindow>();
+  const auto window = std::make_shared<PlannedWindow>();
   line.window.parts().end(line.window.size());
   window->held = std::exchange(line.window, {});
   held_.closed(line);
   observers_.tell(&Observer::window_closed, &line);
   const LaunchWindow::Room room = window->held.room();
   line.room = LaunchWindow::larger(room, std::exchange(line.last_room, room));
-  return given_.give(line, std::move(window));
+  return given_.give(line, window);
 }
 
 // An error is kept for the next launch: those it belongs to have returned to the program.

@@ -2,6 +2,7 @@
 // that for a launch of another thread.
 #include <chrono>
 #include <future>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -129,6 +130,15 @@ TEST_F(SubmissionsTest, TellTheirErrorToTheLaunchThatMakesThem) {
   backend.submit_error = 0;
   device.launch_error = 0;
   EXPECT_EQ(launch(ours, one_stream), 0);
+  expect_answers();
+}
+
+TEST_F(SubmissionsTest, ThatFailByABugOfOursLoseNoLaunch) {
+  begin();
+  backend.within_submit = [](const StreamKey&) { throw std::logic_error("of this test"); };
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(launch(ours, one_stream), 0);
+  runtime->finish();  // would not end if the window were thought to be with the device
   expect_answers();
 }
 
