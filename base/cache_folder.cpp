@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file_size_limit.hpp"
+#include "base/file/file_size_limit.hpp"
 #include "base/keep_errno.hpp"
 
 namespace sluice {

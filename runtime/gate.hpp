@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/brief_lock.hpp"
+#include "base/thread/brief_lock.hpp"
 
 namespace sluice::runtime {
 

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/brief_lock.hpp"
+#include "base/thread/brief_lock.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/stream/engine.hpp"
 

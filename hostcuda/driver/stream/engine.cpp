@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/brief_lock.hpp"
 #include "base/log.hpp"
+#include "base/thread/brief_lock.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
 #include "hostcuda/jit/library/device_printf.hpp"

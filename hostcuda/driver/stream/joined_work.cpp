@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/brief_lock.hpp"
+#include "base/thread/brief_lock.hpp"
 
 namespace sluice::hostcuda {
 namespace {
