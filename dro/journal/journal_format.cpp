@@ -3,8 +3,8 @@
 #include <concepts>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "dro/journal/checksum.hpp"
 
 namespace sluice::dro {
@@ -38,7 +38,7 @@ struct Text {
     } else if constexpr (std::same_as<T, Hazards>) {
       leaf(hazard_names(value));
     } else {
-      out += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      out += JsonText(value).text();
     }
   }
 };

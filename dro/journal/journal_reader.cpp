@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+
 namespace sluice::dro {
 namespace {
 
@@ -26,7 +28,7 @@ const json& member_of(const json& line, const char* name) {
 
 // words_of() is a value as text, which of one that is nested would take as much stack.
 std::string words_of(const json& value) {
-  return value.is_structured() ? value.type_name() : value.dump();
+  return value.is_structured() ? value.type_name() : json_text_of(value);
 }
 
 // name_of() is "footprint 3", as well as a line allows that may be damaged.
@@ -148,7 +150,7 @@ Result<JournalReader> JournalReader::open(const std::string& path) {
     return invalid_input("the journal is empty", path);
   }
   ++reader.line_number_;
-  const json header = json::parse(line, nullptr, false);
+  const json header = parsed_json(line);
   if (member_of(header, "journal") != "sluice") {
     return invalid_input("this is no journal of Sluice", path);
   }
@@ -177,7 +179,7 @@ Result<std::optional<JournalRecord>> JournalReader::next() {
   std::string line;
   if (!std::getline(file_, line)) return std::nullopt;
   ++line_number_;
-  const json value = json::parse(line, nullptr, false);
+  const json value = parsed_json(line);
   const std::string name = name_of(value);
   JournalRecord record;
   record.where = fmt::format("{}:{}{}", path_, line_number_, name.empty() ? "" : " (" + name + ")");

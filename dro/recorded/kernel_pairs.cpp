@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/summary.hpp"
 
@@ -29,6 +29,15 @@ std::vector<KernelPair> kernel_pairs(const JournalSummary& summary) {
   return pairs;
 }
 
+JsonText json_of(const KernelPair& pair) {
+  return JsonText::object({{"master", pair.master},
+                           {"slave", pair.slave},
+                           {"hazards", hazard_names(pair.hazards)},
+                           {"dros", pair.dros},
+                           {"dependences", pair.dependences},
+                           {"edges", pair.edges}});
+}
+
 void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out, size_t width) {
   for (const KernelPair& pair : kernel_pairs(summary)) {
     const std::string hazards = hazard_names(pair.hazards);
@@ -38,13 +47,7 @@ void write_pairs(const JournalSummary& summary, bool as_json, std::ostream& out,
                          pair.dros, pair.dependences, pair.edges);
       continue;
     }
-    const nlohmann::ordered_json object = {{"master", pair.master},
-                                           {"slave", pair.slave},
-                                           {"hazards", hazards},
-                                           {"dros", pair.dros},
-                                           {"dependences", pair.dependences},
-                                           {"edges", pair.edges}};
-    out << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    out << json_of(pair).text() << '\n';
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.hpp"
 #include "base/result.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "dro/journal/journal_reader.hpp"
@@ -94,7 +95,8 @@ void write_dros(const JournalSummary& summary, bool json, std::ostream& out,
 // kernel_pairs() are in the order of their first DRO.
 std::vector<KernelPair> kernel_pairs(const JournalSummary& summary);
 
-// write_pairs() is a line a kernel pair, or with `json` an object.
+// write_pairs() is a line a kernel pair, or with `json` json_of() each.
+JsonText json_of(const KernelPair& pair);
 void write_pairs(const JournalSummary& summary, bool json, std::ostream& out,
                  size_t width = usual_width);
 

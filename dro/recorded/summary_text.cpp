@@ -5,19 +5,13 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "dro/recorded/summary.hpp"
 
 namespace sluice::dro {
 namespace {
-
-using nlohmann::ordered_json;
-
-void print_line(std::ostream& out, const ordered_json& object) {
-  out << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
-}
 
 // extent_text() is "8x8", or "8x8x2" where there is a third dimension.
 std::string extent_text(const Dim3& extent) {
@@ -26,8 +20,8 @@ std::string extent_text(const Dim3& extent) {
   return text;
 }
 
-ordered_json extent_json(const Dim3& extent) {
-  return {extent.x, extent.y, extent.z};
+JsonText extent_json(const Dim3& extent) {
+  return JsonText::array({extent.x, extent.y, extent.z});
 }
 
 // Column of a table of text: the widest cell decides its width.
@@ -135,10 +129,10 @@ std::vector<Row> check_rows(const JournalSummary& summary, const Namer& name) {
   return rows;
 }
 
-ordered_json checks_json(const JournalSummary& summary) {
-  ordered_json checks = ordered_json::array();
+JsonText checks_json(const JournalSummary& summary) {
+  JsonText checks = JsonText::array({});
   for (const CheckRecord& check : summary.checks)
-    checks.push_back(ordered_json::parse(text_of(check)));
+    checks.add(JsonText::of_text(text_of(check)));
   return checks;
 }
 
@@ -203,27 +197,27 @@ void write_summary(const JournalSummary& summary, std::ostream& out, size_t widt
 }
 
 void write_summary_json(const JournalSummary& summary, std::ostream& out) {
-  ordered_json reasons = ordered_json::object();
+  JsonText reasons = JsonText::object({});
   for (const auto& [reason, launches] : summary.passed_through)
-    reasons[reason] = launches;
-  ordered_json object = {
-      {"program", summary.program},
-      {"rule", names<Rule>.at(size_t(summary.rule))},
-      {"launches", summary.launches.size()},
-      {"passed_through",
-       {{"count", summary.passed_through_count()}, {"reasons", std::move(reasons)}}},
-      {"footprints", summary.footprints},
-      {"footprint_hits", summary.footprint_hits()},
-      {"interned", summary.interned},
-      {"dros", summary.dros.size()},
-      {"dro_hits", summary.dro_hits()},
-      {"resolved", summary.resolved},
-      {"edge_tables", summary.edge_tables},
-      {"edges", summary.edges},
-      {"warnings", summary.warnings}};
-  if (!summary.checks.empty()) object["checks"] = checks_json(summary);
-  if (!summary.end.note.empty()) object["note"] = summary.end.note;
-  print_line(out, object);
+    reasons.add(reason, launches);
+  JsonText object = JsonText::object(
+      {{"program", summary.program},
+       {"rule", names<Rule>.at(size_t(summary.rule))},
+       {"launches", summary.launches.size()},
+       {"passed_through", JsonText::object({{"count", summary.passed_through_count()},
+                                            {"reasons", std::move(reasons)}})},
+       {"footprints", summary.footprints},
+       {"footprint_hits", summary.footprint_hits()},
+       {"interned", summary.interned},
+       {"dros", summary.dros.size()},
+       {"dro_hits", summary.dro_hits()},
+       {"resolved", summary.resolved},
+       {"edge_tables", summary.edge_tables},
+       {"edges", summary.edges},
+       {"warnings", summary.warnings}});
+  if (!summary.checks.empty()) object.add("checks", checks_json(summary));
+  if (!summary.end.note.empty()) object.add("note", summary.end.note);
+  out << object.text() << '\n';
 }
 
 void write_launches(const JournalSummary& summary, bool as_json, std::ostream& out, size_t width) {
@@ -243,19 +237,19 @@ void write_launches(const JournalSummary& summary, bool as_json, std::ostream& o
       out << line << '\n';
       continue;
     }
-    ordered_json object = {{"number", record.number},
-                           {"kernel", details.kernel},
-                           {"grid", extent_json(details.grid)},
-                           {"block", extent_json(details.block)},
-                           {"stream", details.stream.number},
-                           {"device", details.stream.device},
-                           {"footprint", nullptr},
-                           {"how", details.how()}};
-    if (record.footprint) object["footprint"] = *record.footprint;
-    if (!details.passed_through.empty()) object["reason"] = details.passed_through;
-    object["dependences"] = record.dependences;
-    object["edges"] = launch.edges;
-    print_line(out, object);
+    JsonText object =
+        JsonText::object({{"number", record.number},
+                          {"kernel", details.kernel},
+                          {"grid", extent_json(details.grid)},
+                          {"block", extent_json(details.block)},
+                          {"stream", details.stream.number},
+                          {"device", details.stream.device},
+                          {"footprint", record.footprint ? JsonText(*record.footprint) : nullptr},
+                          {"how", details.how()}});
+    if (!details.passed_through.empty()) object.add("reason", details.passed_through);
+    object.add("dependences", record.dependences);
+    object.add("edges", launch.edges);
+    out << object.text() << '\n';
   }
 }
 
@@ -271,25 +265,27 @@ void write_dros(const JournalSummary& summary, bool as_json, std::ostream& out, 
           dro.retires_master ? ", retires its master" : "", entry.uses);
       continue;
     }
-    ordered_json hazards = ordered_json::array();
-    if (dro.hazards.raw) hazards.push_back("raw");
-    if (dro.hazards.war) hazards.push_back("war");
-    if (dro.hazards.waw) hazards.push_back("waw");
-    print_line(
-        out,
-        {{"id", dro.id},
-         {"master",
-          {{"launch", entry.master}, {"kernel", entry.master_kernel}, {"interned", dro.master}}},
-         {"slave",
-          {{"launch", entry.slave}, {"kernel", entry.slave_kernel}, {"interned", dro.slave}}},
-         {"master_state", dro.master_state},
-         {"buffers", dro.buffers},
-         {"hazards", std::move(hazards)},
-         {"edges", entry.edges},
-         {"form", entry.form},
-         {"edge_table", dro.edges},
-         {"retires_master", dro.retires_master},
-         {"used", entry.uses}});
+    JsonText hazards = JsonText::array({});
+    if (dro.hazards.raw) hazards.add("raw");
+    if (dro.hazards.war) hazards.add("war");
+    if (dro.hazards.waw) hazards.add("waw");
+    const JsonText object =
+        JsonText::object({{"id", dro.id},
+                          {"master", JsonText::object({{"launch", entry.master},
+                                                       {"kernel", entry.master_kernel},
+                                                       {"interned", dro.master}})},
+                          {"slave", JsonText::object({{"launch", entry.slave},
+                                                      {"kernel", entry.slave_kernel},
+                                                      {"interned", dro.slave}})},
+                          {"master_state", dro.master_state},
+                          {"buffers", dro.buffers},
+                          {"hazards", std::move(hazards)},
+                          {"edges", entry.edges},
+                          {"form", entry.form},
+                          {"edge_table", dro.edges},
+                          {"retires_master", dro.retires_master},
+                          {"used", entry.uses}});
+    out << object.text() << '\n';
   }
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/digest.hpp"
+#include "base/json_text.hpp"
 #include "dro/journal/journal_format.hpp"
 #include "dro/journal/journal_reader.hpp"
 
@@ -20,10 +21,10 @@ using nlohmann::json;
 
 constexpr size_t most_footprints = 16;
 
-json json_of(const std::vector<analysis::ParameterSlot>& slots) {
-  json list = json::array();
+JsonText json_of(const std::vector<analysis::ParameterSlot>& slots) {
+  JsonText list = JsonText::array({});
   for (const analysis::ParameterSlot& slot : slots)
-    list.push_back({slot.name, slot.offset, slot.size, slot.is_variable});
+    list.add(JsonText::array({slot.name, slot.offset, slot.size, slot.is_variable}));
   return list;
 }
 
@@ -44,12 +45,12 @@ std::vector<analysis::ParameterSlot> slots_of(const json& list) {
 }
 
 std::string text_of(const analysis::KernelSignature& signature) {
-  return json{{"kernel", signature.kernel},
-              {"parameters", json_of(signature.parameters)},
-              {"parameter_bytes", signature.parameter_bytes},
-              {"pointers", json_of(signature.pointers)},
-              {"shape_scalars", json_of(signature.shape_scalars)}}
-      .dump();
+  return JsonText::object({{"kernel", signature.kernel},
+                           {"parameter_bytes", signature.parameter_bytes},
+                           {"parameters", json_of(signature.parameters)},
+                           {"pointers", json_of(signature.pointers)},
+                           {"shape_scalars", json_of(signature.shape_scalars)}})
+      .text();
 }
 
 std::string text_of(const analysis::LaunchShape& shape) {
@@ -64,7 +65,7 @@ std::optional<json> take_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   const auto line = dro::unsealed(text.substr(0, end));
   text.remove_prefix(std::min(end + 1, text.size()));
-  json value = line ? json::parse(*line, nullptr, false) : json();
+  json value = line ? parsed_json(*line) : json();
   return value.is_object() ? std::optional(std::move(value)) : std::nullopt;
 }
 
@@ -135,7 +136,7 @@ class CachedModel final : public KernelModel {
 
   void keep_figures(const std::string& name, const std::vector<uint64_t>& figures) const override {
     source_.folder->store(name_of_figures(name),
-                          dro::sealed(json{{"figures", figures}}.dump()) + "\n");
+                          dro::sealed(JsonText::object({{"figures", figures}}).text()) + "\n");
   }
 
   Budget::Cost dearest() const override {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "dro/records/widening.hpp"
 #include "runtime/calls/call_place.hpp"
@@ -46,19 +46,17 @@ void FaultReport::add(const Fault& fault) {
   if (!is_wanted(fault)) return;
   ++found_;
   if (!checks_.report.empty()) {
-    const nlohmann::json line = {{"fault",
-                                  {{"kind", fault.kind},
-                                   {"rule", fault.rule},
-                                   {"certain", fault.is_certain},
-                                   {"kernel", fault.kernel},
-                                   {"message", fault.message},
-                                   {"details", fault.details},
-                                   {"site", fault.site},
-                                   {"file", fault.file},
-                                   {"line", fault.line}}},
-                                 {"program", program_},
-                                 {"process", getpid()}};
-    append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    append(JsonText::object({{"fault", JsonText::object({{"certain", fault.is_certain},
+                                                         {"details", fault.details},
+                                                         {"file", fault.file},
+                                                         {"kernel", fault.kernel},
+                                                         {"kind", fault.kind},
+                                                         {"line", fault.line},
+                                                         {"message", fault.message},
+                                                         {"rule", fault.rule},
+                                                         {"site", fault.site}})},
+                             {"process", getpid()},
+                             {"program", program_}}));
     return;
   }
   log::error("{}", without_marks(fault.message));
@@ -74,10 +72,10 @@ bool FaultReport::is_wanted(const Fault& fault) const {
 }
 
 // Several processes may write one file: each line goes there in one piece.
-void FaultReport::append(const std::string& line) const {
+void FaultReport::append(const JsonText& line) const {
   const int file = open(checks_.report.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
-  const std::string text = line + "\n";
+  const std::string text = line.text() + "\n";
   if (write(file, text.data(), text.size()) < 0) log::error("{} cannot be written", checks_.report);
   close(file);
 }
@@ -103,15 +101,13 @@ void FaultReport::finished(dro::JournalWriter* /*journal*/) {
   const uint64_t in_part = sum(in_part_), not_at_all = sum(unchecked_);
   const uint64_t launches = whole_ + in_part + not_at_all;
   if (!checks_.report.empty()) {
-    const nlohmann::json line = {{"checked",
-                                  {{"launches", launches},
-                                   {"whole", whole_},
-                                   {"copies", copies_},
-                                   {"in_part", in_part_},
-                                   {"unchecked", unchecked_}}},
-                                 {"program", program_},
-                                 {"process", getpid()}};
-    append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    append(JsonText::object({{"checked", JsonText::object({{"copies", copies_},
+                                                           {"in_part", in_part_},
+                                                           {"launches", launches},
+                                                           {"unchecked", unchecked_},
+                                                           {"whole", whole_}})},
+                             {"process", getpid()},
+                             {"program", program_}}));
     return;
   }
   for (const auto& [reason, count] : unchecked_)

@@ -9,6 +9,10 @@
 #include "runtime/check/observer.hpp"
 #include "runtime/faults/fault.hpp"
 
+namespace sluice {
+class JsonText;
+}
+
 namespace sluice::runtime {
 
 // FaultReport writes each fault at once, since a program with faults may not live long: as a line
@@ -39,7 +43,7 @@ class FaultReport final : public Observer {
 
  private:
   bool is_wanted(const Fault& fault) const;
-  void append(const std::string& line) const;
+  void append(const JsonText& line) const;
 
   const Checks checks_;
   const std::string program_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "tools/check/judgement.hpp"
 
 namespace sluice::tools {
@@ -12,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 std::string dumped(const json& value) {
-  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text_of(value, 2) + "\n";
 }
 
 // escaped() is text as GitHub's commands take it; `in_property` in what stands before the "::".

@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "runtime/calls/call_place.hpp"
 #include "tools/check/call_lines.hpp"
 
@@ -96,7 +97,7 @@ RecordedRun read_report(const std::string& path) {
   CallLines lines;
   std::ifstream file(path);
   for (std::string text; std::getline(file, text);) {
-    const json line = json::parse(text, nullptr, false);
+    const json line = parsed_json(text);
     try {
       if (line.contains("fault")) {
         RecordedFault fault = fault_of(line);

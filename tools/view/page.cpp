@@ -5,9 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "base/demangle.hpp"
+#include "base/json_text.hpp"
 #include "tools/view/dot.hpp"
 #include "tools/view/graphviz.hpp"
 #include "tools/view/page_text.hpp"
@@ -17,8 +16,6 @@
 namespace sluice::tools {
 namespace {
 
-using json = nlohmann::ordered_json;
-
 // What is more than a page can show well is left out of it.
 constexpr size_t most_launches = 200;
 constexpr size_t most_launch_edges = 600;
@@ -26,31 +23,30 @@ constexpr size_t most_patterns = 24;
 constexpr size_t most_dros = 200;
 constexpr size_t most_tasks = 20'000;
 
-json extent_json(const Dim3& extent) {
-  return {extent.x, extent.y, extent.z};
+JsonText extent_json(const Dim3& extent) {
+  return JsonText::array({extent.x, extent.y, extent.z});
 }
 
-// parsed() takes what a writer prints as JSON, an object a line.
-template <class Write>
-json parsed(Write&& write) {
-  std::stringstream text;
-  write(text);
-  json lines = json::array();
-  for (std::string line; std::getline(text, line);)
-    lines.push_back(json::parse(line));
-  return lines;
+// object_of() is the object that a writer prints as a line.
+JsonText object_of(const std::ostringstream& line) {
+  std::string text = line.str();
+  text.pop_back();
+  return JsonText::of_text(std::move(text));
 }
 
-json figures_of(const RecordedRun& run) {
-  return parsed([&](std::ostream& out) { dro::write_summary_json(run.summary, out); }).at(0);
+JsonText figures_of(const RecordedRun& run) {
+  std::ostringstream line;
+  dro::write_summary_json(run.summary, line);
+  return object_of(line);
 }
 
 // Machines get mangled names from inspect; the page is for people.
-json pairs_of(const dro::JournalSummary& summary) {
-  json pairs = parsed([&](std::ostream& out) { dro::write_pairs(summary, true, out); });
-  for (json& pair : pairs) {
-    for (const char* side : {"master", "slave"})
-      pair[side] = short_name(pair[side].get<std::string>());
+JsonText pairs_of(const dro::JournalSummary& summary) {
+  JsonText pairs = JsonText::array({});
+  for (dro::KernelPair& pair : dro::kernel_pairs(summary)) {
+    pair.master = short_name(pair.master);
+    pair.slave = short_name(pair.slave);
+    pairs.add(dro::json_of(pair));
   }
   return pairs;
 }
@@ -66,67 +62,68 @@ size_t launches_shown(const dro::JournalSummary& summary) {
   return shown;
 }
 
-json dros_of(const dro::JournalSummary& summary) {
-  json dros = json::array();
-  for (const dro::DroSummary& entry : summary.dros) {
-    if (dros.size() == most_dros) break;
-    dros.push_back(
+JsonText dros_of(const dro::JournalSummary& summary) {
+  JsonText dros = JsonText::array({});
+  for (size_t i = 0; i < std::min(most_dros, summary.dros.size()); ++i) {
+    const dro::DroSummary& entry = summary.dros[i];
+    dros.add(JsonText::object(
         {{"id", entry.dro.id},
          {"master", short_name(entry.master_kernel) + " #" + std::to_string(entry.master)},
          {"slave", short_name(entry.slave_kernel) + " #" + std::to_string(entry.slave)},
          {"hazards", dro::hazard_names(entry.dro.hazards)},
          {"edges", entry.edges},
          {"table", entry.dro.edges},
-         {"used", entry.uses}});
+         {"used", entry.uses}}));
   }
   return dros;
 }
 
-json pattern_json(const dro::DroSummary& entry, const dro::EdgeTable& table) {
+JsonText pattern_json(const dro::DroSummary& entry, const dro::EdgeTable& table) {
   const Pattern pattern = pattern_of(table);
-  json rows = json::array();
+  JsonText rows = JsonText::array({});
   for (const auto& row : pattern.rows) {
-    json runs = json::array();
+    JsonText runs = JsonText::array({});
     for (const Pattern::Run& run : row)
-      runs.push_back({run.first, run.length, run.edges});
-    rows.push_back(std::move(runs));
+      runs.add(JsonText::array({run.first, run.length, run.edges}));
+    rows.add(runs);
   }
-  return {{"table", entry.dro.edges},
-          {"dro", entry.dro.id},
-          {"hazards", dro::hazard_names(entry.dro.hazards)},
-          {"edges", entry.edges},
-          {"master",
-           {{"kernel", short_name(entry.master_kernel)}, {"grid", extent_json(table.master_grid)}}},
-          {"slave",
-           {{"kernel", short_name(entry.slave_kernel)}, {"grid", extent_json(table.slave_grid)}}},
-          {"cell", {pattern.masters_per_cell, pattern.slaves_per_cell}},
-          {"columns", pattern.columns},
-          {"rows", std::move(rows)}};
+  return JsonText::object(
+      {{"table", entry.dro.edges},
+       {"dro", entry.dro.id},
+       {"hazards", dro::hazard_names(entry.dro.hazards)},
+       {"edges", entry.edges},
+       {"master", JsonText::object({{"kernel", short_name(entry.master_kernel)},
+                                    {"grid", extent_json(table.master_grid)}})},
+       {"slave", JsonText::object({{"kernel", short_name(entry.slave_kernel)},
+                                   {"grid", extent_json(table.slave_grid)}})},
+       {"cell", JsonText::array({pattern.masters_per_cell, pattern.slaves_per_cell})},
+       {"columns", pattern.columns},
+       {"rows", std::move(rows)}});
 }
 
 // patterns_of() is a picture for each edge table, by the first DRO that has it; of many tables,
 // those that were used most.
-json patterns_of(const RecordedRun& run) {
+JsonText patterns_of(const RecordedRun& run) {
   std::vector<uint64_t> uses(run.tables.size());
   for (const dro::DroSummary& entry : run.summary.dros)
     uses[entry.dro.edges] += entry.uses;
   std::vector<uint64_t> ranked = uses;
   std::sort(ranked.rbegin(), ranked.rend());
   const uint64_t least = ranked.size() > most_patterns ? ranked[most_patterns - 1] : 0;
-  json patterns = json::array();
+  JsonText patterns = JsonText::array({});
   std::set<dro::EdgeTableId> drawn;
   for (const dro::DroSummary& entry : run.summary.dros) {
     const dro::EdgeTableId id = entry.dro.edges;
     if (uses[id] < least || drawn.size() == most_patterns || !drawn.insert(id).second) continue;
-    patterns.push_back(pattern_json(entry, run.tables[id]));
+    patterns.add(pattern_json(entry, run.tables[id]));
   }
   return patterns;
 }
 
-json timeline_of(const RecordedRun& run) {
+JsonText timeline_of(const RecordedRun& run) {
   std::vector<std::string> kernels;
-  json tasks = json::array();
-  size_t all = 0;
+  JsonText tasks = JsonText::array({});
+  size_t all = 0, shown = 0;
   uint32_t workers = 0;
   for (const dro::TaskRecord& record : run.tasks) {
     const std::string kernel =
@@ -135,17 +132,17 @@ json timeline_of(const RecordedRun& run) {
     if (place == kernels.end()) place = kernels.insert(kernels.end(), kernel);
     for (const dro::TaskRecord::Task& task : record.tasks) {
       ++all;
-      if (tasks.size() == most_tasks) continue;
+      if (shown == most_tasks) continue;
+      ++shown;
       workers = std::max(workers, task.worker + 1);
-      tasks.push_back({task.worker, place - kernels.begin(), task.begun, task.ended});
+      tasks.add(JsonText::array({task.worker, place - kernels.begin(), task.begun, task.ended}));
     }
   }
-  const size_t shown = tasks.size();
-  return {{"workers", workers},
-          {"kernels", kernels},
-          {"all", all},
-          {"shown", shown},
-          {"tasks", std::move(tasks)}};
+  return JsonText::object({{"workers", workers},
+                           {"kernels", kernels},
+                           {"all", all},
+                           {"shown", shown},
+                           {"tasks", std::move(tasks)}});
 }
 
 void put(std::string& page, const std::string& mark, const std::string& text) {
@@ -173,13 +170,16 @@ Status write_page(const RecordedRun& run, std::ostream& out) {
   const Status measured = write_parallelism(run, true, parallelism);
   if (!measured) return measured;
 
-  json data = {{"figures", figures_of(run)},   {"parallelism", json::parse(parallelism.str())},
-               {"graph", {{"shown", shown}}},  {"pairs", pairs_of(run.summary)},
-               {"dros", dros_of(run.summary)}, {"patterns", patterns_of(run)}};
-  if (!run.tasks.empty()) data["timeline"] = timeline_of(run);
+  JsonText data = JsonText::object({{"figures", figures_of(run)},
+                                    {"parallelism", object_of(parallelism)},
+                                    {"graph", JsonText::object({{"shown", shown}})},
+                                    {"pairs", pairs_of(run.summary)},
+                                    {"dros", dros_of(run.summary)},
+                                    {"patterns", patterns_of(run)}});
+  if (!run.tasks.empty()) data.add("timeline", timeline_of(run));
   std::string page = page_text;
   put(page, "<!--GRAPH-->", *drawn);
-  put(page, "\"DATA\"", for_script(data.dump(-1, ' ', false, json::error_handler_t::replace)));
+  put(page, "\"DATA\"", for_script(data.text()));
   out << page;
   return {};
 }

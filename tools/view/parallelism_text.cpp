@@ -2,27 +2,27 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "tools/view/parallelism.hpp"
 
 namespace sluice::tools {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-json object_of(const Parallelism& found) {
-  const auto order = [&](double span) -> json {
-    return {{"span", span}, {"parallelism", span > 0 ? found.work / span : 0}};
+JsonText object_of(const Parallelism& found) {
+  const auto order = [&](double span) {
+    return JsonText::object({{"span", span}, {"parallelism", span > 0 ? found.work / span : 0}});
   };
-  json gains = json::array();
-  for (size_t i = 0; i < Parallelism::workers.size(); ++i)
-    gains.push_back({{"workers", Parallelism::workers[i]}, {"most_gain", found.most_gain(i)}});
-  return {{"work", found.work},
-          {"launch_by_launch", order(found.launch_by_launch)},
-          {"launch_graph", order(found.launch_graph)},
-          {"block_graph", found.block_graph ? order(*found.block_graph) : json()},
-          {"most_gain", std::move(gains)}};
+  JsonText gains = JsonText::array({});
+  for (size_t i = 0; i < Parallelism::workers.size(); ++i) {
+    gains.add(JsonText::object(
+        {{"workers", Parallelism::workers[i]}, {"most_gain", found.most_gain(i)}}));
+  }
+  return JsonText::object({{"work", found.work},
+                           {"launch_by_launch", order(found.launch_by_launch)},
+                           {"launch_graph", order(found.launch_graph)},
+                           {"block_graph", found.block_graph ? order(*found.block_graph) : nullptr},
+                           {"most_gain", std::move(gains)}});
 }
 
 void write_text(const Parallelism& found, const char* unit, double scale, std::ostream& out) {
@@ -53,9 +53,9 @@ Status write_parallelism(const RecordedRun& run, bool as_json, std::ostream& out
   const Result<Parallelism> by_time = measure(run, Weight::nanoseconds);
   const bool traced = !run.tasks.empty() && by_time;
   if (as_json) {
-    json object = {{"blocks", object_of(*by_blocks)}};
-    if (traced) object["nanoseconds"] = object_of(*by_time);
-    out << object.dump() << '\n';
+    JsonText object = JsonText::object({{"blocks", object_of(*by_blocks)}});
+    if (traced) object.add("nanoseconds", object_of(*by_time));
+    out << object.text() << '\n';
     return {};
   }
   write_text(*by_blocks, "blocks", 1, out);

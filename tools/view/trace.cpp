@@ -5,14 +5,12 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/demangle.hpp"
+#include "base/json_text.hpp"
 
 namespace sluice::tools {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 // Perfetto takes thread 0 for the idle one, and a thread of the process's number for its main one.
 constexpr int process = 1;
@@ -28,20 +26,22 @@ class Events {
  public:
   explicit Events(std::ostream& out) : out_(out) {}
   // add() writes an event of a kind that lies on a worker's thread, and what it says beside that.
-  void add(const char* kind, uint32_t worker, const json& more) {
-    json event = {{"ph", kind}, {"pid", process}, {"tid", first_thread + worker}};
-    event.update(more);
-    out_ << (first_ ? "\n" : ",\n") << event.dump(-1, ' ', false, json::error_handler_t::replace);
+  void add(const char* kind, uint32_t worker, const JsonText& more) {
+    JsonText event =
+        JsonText::object({{"ph", kind}, {"pid", process}, {"tid", first_thread + worker}});
+    event.add_members(more);
+    out_ << (first_ ? "\n" : ",\n") << event.text();
     first_ = false;
   }
   // add_arrow() leads from one task to another that waited for it. It starts in the slice that is
   // open at its time, and at its end none is.
   void add_arrow(const dro::TaskRecord::Task& from, const dro::TaskRecord::Task& to) {
-    const json arrow = {{"id", ++arrows_}, {"name", "waited for"}, {"cat", "edge"}};
-    json start = {{"ts", microseconds(std::max(from.begun, from.ended - 1))}};
-    json end = {{"bp", "e"}, {"ts", microseconds(to.begun)}};
-    start.update(arrow);
-    end.update(arrow);
+    const JsonText arrow =
+        JsonText::object({{"id", ++arrows_}, {"name", "waited for"}, {"cat", "edge"}});
+    JsonText start = JsonText::object({{"ts", microseconds(std::max(from.begun, from.ended - 1))}});
+    JsonText end = JsonText::object({{"bp", "e"}, {"ts", microseconds(to.begun)}});
+    start.add_members(arrow);
+    end.add_members(arrow);
     add("s", from.worker, start);
     add("f", to.worker, end);
   }
@@ -53,8 +53,8 @@ class Events {
 };
 
 void add_names(const RecordedRun& run, Events& events) {
-  const auto name = [](const char* what, const std::string& text) -> json {
-    return {{"name", what}, {"args", {{"name", text}}}};
+  const auto name = [](const char* what, const std::string& text) {
+    return JsonText::object({{"name", what}, {"args", JsonText::object({{"name", text}})}});
   };
   events.add("M", 0, name("process_name", run.summary.program));
   uint32_t workers = 0;
@@ -73,16 +73,17 @@ void add_slices(const RecordedRun& run, const dro::TaskRecord& record, Events& e
     const dro::TaskRecord::Task& task = record.tasks[i];
     const uint64_t first = i * record.blocks_per_task;
     const uint64_t last = std::min<uint64_t>(first + record.blocks_per_task, blocks) - 1;
-    events.add("X", task.worker,
-               {{"ts", microseconds(task.begun)},
-                {"dur", microseconds(task.ended - task.begun)},
-                {"name", short_name(launch.details.kernel)},
-                {"cat", "task"},
-                {"args",
-                 {{"launch", record.launch},
-                  {"first_block", first},
-                  {"last_block", last},
-                  {"waited_us", microseconds(task.begun - task.taken)}}}});
+    events.add(
+        "X", task.worker,
+        JsonText::object(
+            {{"ts", microseconds(task.begun)},
+             {"dur", microseconds(task.ended - task.begun)},
+             {"name", short_name(launch.details.kernel)},
+             {"cat", "task"},
+             {"args", JsonText::object({{"launch", record.launch},
+                                        {"first_block", first},
+                                        {"last_block", last},
+                                        {"waited_us", microseconds(task.begun - task.taken)}})}}));
   }
 }
 
