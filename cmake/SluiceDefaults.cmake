@@ -92,6 +92,18 @@ function(sluice_in_units target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${SLUICE_UNITS} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
+# sluice_unit(TARGET NAME REGEX) compiles the target's files whose names match as one unit, so that a change
+# of what only they include compiles no others; the last that matches a file counts. Each file of the target
+# must be in one.
+function(sluice_unit target name regex)
+  if(SLUICE_UNITS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "${regex}")
+  set_source_files_properties(${sources} PROPERTIES UNITY_GROUP "${name}")
+endfunction()
+
 # sluice_module(NAME SOURCES a.cpp ... LINK lib ...) declares the static library sluice_NAME. PLAIN
 # modules are built without sanitizers: the CPU device, which stands below Sluice as NVIDIA's driver
 # does, and what calls LLVM.

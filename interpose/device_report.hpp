@@ -6,7 +6,7 @@
 #include <string>
 
 #include "interpose/driver/driver_calls.hpp"
-#include "runtime/faults/fault_report.hpp"
+#include "runtime/faults/fault_log.hpp"
 #include "runtime/runtime.hpp"
 
 namespace sluice::interpose {
@@ -43,7 +43,7 @@ class DeviceReport {
 
  private:
   std::mutex mutex_;
-  runtime::FaultReport report_;
+  runtime::FaultLog report_;
 };
 
 }  // namespace sluice::interpose

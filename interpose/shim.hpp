@@ -9,8 +9,9 @@
 #include "base/keep_errno.hpp"
 #include "interpose/driver/driver_calls.hpp"
 #include "interpose/wrappers/stream_keys.hpp"
-#include "runtime/check/host_copies.hpp"
-#include "runtime/races/race_observer.hpp"
+#include "runtime/check/host_copy.hpp"
+#include "runtime/races/ordering.hpp"
+#include "runtime/races/stream_clocks.hpp"
 #include "runtime/runtime.hpp"
 
 namespace sluice::interpose {
@@ -100,7 +101,9 @@ void tell_races(void (runtime::StreamClocks::*what)(Taken...), Given... given) {
       return one;
     }
   };
-  if (races() != nullptr) races()->tell(what, named(given)...);
+  if (races() == nullptr) return;
+  runtime::tell_clocks(*races(),
+                       [&](runtime::StreamClocks& clocks) { (clocks.*what)(named(given)...); });
 }
 
 // flushed_runtime() closes all windows and returns the runtime (null where there is none).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "dro/rule/tracker.hpp"
 #include "runtime/window.hpp"
 
 namespace sluice::runtime {

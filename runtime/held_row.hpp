@@ -5,10 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "dro/edges/edge_table.hpp"
 #include "dro/rule/launch_row.hpp"
 #include "dro/types.hpp"
 #include "runtime/held_launch.hpp"
+
+namespace sluice::dro {
+struct EdgeTable;
+}
 
 namespace sluice::runtime {
 

@@ -11,8 +11,6 @@
 #include <variant>
 
 #include "base/result.hpp"
-#include "dro/rule/tracker.hpp"
-#include "dro/types.hpp"
 #include "runtime/code/kernel_model.hpp"
 #include "runtime/device.hpp"
 #include "runtime/faults/fault.hpp"
@@ -21,13 +19,20 @@
 #include "runtime/observed.hpp"
 #include "runtime/policy/policy.hpp"
 
+// By name alone, as are the shim's other parts of the runtime: else a change in dro compiled
+// interpose too.
+namespace sluice::dro {
+enum class Rule;
+struct TrackerCounters;
+}  // namespace sluice::dro
+
 namespace sluice::runtime {
 
 class HostCopies;
 class RaceObserver;
 
 struct Config {
-  dro::Rule rule = dro::Rule::exact;
+  dro::Rule rule{};                // Rule::exact
   std::string journal_path;        // empty: no journal
   std::string program;             // for the journal's header
   uint32_t workers = 0;            // 0: one for each processor
@@ -139,7 +144,7 @@ class Runtime {
   HostCopies* copies() const;
 
   // counters() is what the tracker has found so far.
-  dro::DependenceTracker::Counters counters() const;
+  dro::TrackerCounters counters() const;
 
   // outcome() is what the run was. Call it after finish().
   struct Outcome {

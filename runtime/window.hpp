@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "dro/edges/edge_table.hpp"
-#include "dro/rule/tracker.hpp"
 #include "dro/types.hpp"
 #include "runtime/device.hpp"
 #include "runtime/held_launch.hpp"
 #include "runtime/held_row.hpp"
 #include "runtime/window_parts.hpp"
 #include "schedule/plan.hpp"
+
+namespace sluice::dro {
+class DependenceTracker;
+class LaunchRow;
+}  // namespace sluice::dro
 
 namespace sluice::runtime {
 

@@ -8,8 +8,10 @@
 
 #include "base/dim3.hpp"
 #include "base/divide_up.hpp"
-#include "dro/edges/edge_table.hpp"
-#include "dro/types.hpp"
+
+namespace sluice::dro {
+struct EdgeTable;
+}
 
 namespace sluice::schedule {
 
@@ -17,7 +19,7 @@ class TaskEdges;  // task_edges.hpp
 
 // TouchedBuffer is a buffer that a launch reads or writes, and how much of it at most.
 struct TouchedBuffer {
-  dro::BufferId buffer = 0;
+  uint64_t buffer = 0;  // dro::BufferId
   uint64_t bytes = 0;
 };
 

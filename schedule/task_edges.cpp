@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <ranges>
+#include <variant>
 
 #include "base/divide_up.hpp"
+#include "dro/edges/edge_table.hpp"
 
 namespace sluice::schedule {
 namespace {
@@ -29,6 +31,11 @@ void join(std::vector<TaskRange>& ranges, size_t begin) {
 }
 
 }  // namespace
+
+bool is_whole_launch(const dro::EdgeTable& table) {
+  const auto* all = std::get_if<dro::AllEdges>(&table.form);
+  return all != nullptr && all->boxes.master == dro::BlockBox::of_grid(table.master_grid);
+}
 
 TaskEdges::TaskEdges(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
                      uint32_t slave_blocks_per_task)

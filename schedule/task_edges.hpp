@@ -6,20 +6,15 @@
 #include <memory>
 #include <span>
 #include <tuple>
-#include <variant>
 #include <vector>
 
-#include "dro/edges/edge_table.hpp"
 #include "schedule/plan.hpp"
 
 namespace sluice::schedule {
 
 // is_whole_launch() says whether `table` makes each slave block of its box wait for the whole
 // master launch, which one counter of finished tasks can stand for.
-inline bool is_whole_launch(const dro::EdgeTable& table) {
-  const auto* all = std::get_if<dro::AllEdges>(&table.form);
-  return all != nullptr && all->boxes.master == dro::BlockBox::of_grid(table.master_grid);
-}
+bool is_whole_launch(const dro::EdgeTable& table);
 
 // TaskEdges is an edge table read once for two sizes of tasks, so that neither a worker nor an
 // order need go through blocks again for each task of a window that repeats.

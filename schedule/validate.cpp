@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dro/edges/edge_table.hpp"
 #include "schedule/task_runs.hpp"
 
 namespace sluice::schedule {

@@ -18,6 +18,7 @@
 #include <queue>
 #include <vector>
 
+#include "dro/edges/edge_table.hpp"
 #include "schedule/planner.hpp"
 #include "schedule/task_edges.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "dro/edges/edge_table.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/window_builder.hpp"
 #include "schedule/planner.hpp"

@@ -22,6 +22,29 @@ namespace sluice::dro {
 class LaunchRow;
 class Observer;
 
+// TrackerCounters count all that was found so far; none depends on timing.
+struct TrackerCounters {
+  uint64_t launches = 0;  // tracked ones, opaque ones left out
+  uint64_t footprints = 0;
+  uint64_t interned = 0;
+  uint64_t dros = 0;
+  uint64_t dro_hits = 0;
+  uint64_t resolved = 0;  // dependences found
+  uint64_t edge_tables = 0;
+  uint64_t edges = 0;     // block edges of all dependences found
+  uint64_t repeated = 0;  // launches that came in rows, without look-ups
+  // Use of the caches: interned launches (host writes included), pairs that isl was asked for,
+  // footprints.
+  CacheUse launch_cache;
+  CacheUse pair_cache;
+  CacheUse footprint_cache;
+  // What the dearest launch, host write or footprint has taken; and launches given up, which
+  // count nowhere else.
+  Budget::Cost dearest_launch;
+  Budget::Cost dearest_footprint;
+  uint64_t given_up = 0;
+};
+
 // DependenceTracker, in use:
 //
 //   DependenceTracker tracker(Rule::exact);
@@ -93,28 +116,7 @@ class DependenceTracker {
 
   const EdgeTable& edge_table(EdgeTableId id) const;
 
-  // Counters of all that was found so far; none depends on timing.
-  struct Counters {
-    uint64_t launches = 0;  // tracked ones, opaque ones left out
-    uint64_t footprints = 0;
-    uint64_t interned = 0;
-    uint64_t dros = 0;
-    uint64_t dro_hits = 0;
-    uint64_t resolved = 0;  // dependences found
-    uint64_t edge_tables = 0;
-    uint64_t edges = 0;     // block edges of all dependences found
-    uint64_t repeated = 0;  // launches that came in rows, without look-ups
-    // Use of the caches: interned launches (host writes included), pairs that isl was asked for,
-    // footprints.
-    CacheUse launch_cache;
-    CacheUse pair_cache;
-    CacheUse footprint_cache;
-    // What the dearest launch, host write or footprint has taken; and launches given up, which
-    // count nowhere else.
-    Budget::Cost dearest_launch;
-    Budget::Cost dearest_footprint;
-    uint64_t given_up = 0;
-  };
+  using Counters = TrackerCounters;
   const Counters& counters() const;
 
   // effort() is what all launches have cost so far, in steps of some tens of nanoseconds. It is

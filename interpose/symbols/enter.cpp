@@ -104,7 +104,7 @@ bool writes_nothing(std::string_view symbol) {
 void leave_to_driver(std::string_view symbol) {
   flushed_runtime();
   streams_may_end();
-  if (races() != nullptr && !writes_nothing(symbol)) races()->called_unknown();
+  if (races() != nullptr && !writes_nothing(symbol)) sluice::runtime::tell_unknown_call(*races());
   if (waits_for_the_device(symbol)) tell_races(&sluice::runtime::StreamClocks::device_done);
 }
 

@@ -103,8 +103,9 @@ void tell_written(const CUDA_MEMCPY3D& copy) {
     return;
   const Box box = begin_of(copy.dstDevice, copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch,
                            copy.dstHeight, copy);
-  races()->perhaps_written(box.address, (box.slices - 1) * box.slice_pitch +
-                                            (box.rows - 1) * box.row_pitch + box.row_bytes);
+  tell_perhaps_written(
+      *races(), box.address,
+      (box.slices - 1) * box.slice_pitch + (box.rows - 1) * box.row_pitch + box.row_bytes);
 }
 
 template <class Copy, class Call>
@@ -151,7 +152,7 @@ void sluice::interpose::note_host_copy(HostCopy copy) {
   if (!copy.host_waits && is_capturing() && copy.unseen == nullptr) {
     copy.unseen = "a stream was being captured";
   }
-  told->copied(copy);
+  tell_copied(*told, copy);
 }
 
 bool sluice::interpose::is_host_memory(CUdeviceptr address) {

@@ -63,7 +63,7 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, CUstream stream, const vo
   if (races() != nullptr) {
     const sluice::runtime::CallSite site = calling_site();
     copy.site = &site;
-    races()->copied(copy);
+    tell_copied(*races(), copy);
   }
   return result;
 }

@@ -77,7 +77,7 @@ struct HostCall {
 template <class Function>
 std::unique_ptr<HostCall<Function>> begun(void* data) {
   std::unique_ptr<HostCall<Function>> call(static_cast<HostCall<Function>*>(data));
-  if (races() != nullptr) races()->host_function_began(call->moment);
+  if (races() != nullptr) sluice::runtime::host_function_began(*races(), call->moment);
   return call;
 }
 
@@ -110,8 +110,8 @@ CUresult with_moment(CUstream stream, Function function, void* data, Function re
   const KeepErrno keep;
   take_as_function(stream);
   if (races() == nullptr || function == nullptr) return enqueue(function, data);
-  auto call = std::make_unique<HostCall<Function>>(
-      HostCall<Function>{function, data, races()->host_function_queued(key_of(stream))});
+  auto call = std::make_unique<HostCall<Function>>(HostCall<Function>{
+      function, data, sluice::runtime::host_function_queued(*races(), key_of(stream))});
   const CUresult result = enqueue(replacement, call.get());
   if (result == CUDA_SUCCESS) std::ignore = call.release();
   return result;
@@ -124,7 +124,7 @@ template <class Call>
 CUresult with_words(CUstream stream, bool writes, Call&& call) {
   const KeepErrno keep;
   take_as_function(stream);
-  if (races() != nullptr && writes) races()->called_unknown();
+  if (races() != nullptr && writes) sluice::runtime::tell_unknown_call(*races());
   tell_races(&StreamClocks::device_done);
   return call();
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "dro/journal/journal.hpp"
 #include "runtime/code/kernel.hpp"
 
 namespace sluice::runtime {

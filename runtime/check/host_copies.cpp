@@ -46,6 +46,10 @@ void hash_pieces(const Box& to, dro::CopyRecord& record) {
 
 // Without the runtime's lock but for the record: a stream that is full has its callers wait, and
 // what it runs may need the lock.
+void tell_copied(HostCopies& copies, const HostCopy& copy) {
+  copies.copied(copy);
+}
+
 void HostCopies::copied(const HostCopy& copy) {
   std::optional<dro::CopyRecord> record;
   gate_.enter_open([&] {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "dro/records/copy.hpp"
+#include "runtime/check/host_copy.hpp"
 #include "runtime/check/observer.hpp"
 #include "runtime/code/buffers.hpp"
 #include "runtime/device.hpp"
@@ -18,27 +19,6 @@
 #include "runtime/stream/stream_windows.hpp"
 
 namespace sluice::runtime {
-
-// Box is where a copy's bytes lie: rows of `row_bytes` whose beginnings are `row_pitch` bytes
-// apart, and slices of so many rows.
-struct Box {
-  uint64_t address = 0;
-  uint64_t row_bytes = 0;
-  uint64_t rows = 1;
-  uint64_t row_pitch = 0;
-  uint64_t slices = 1;
-  uint64_t slice_pitch = 0;
-};
-
-// HostCopy is a copy from the device (`from`; address 0: from elsewhere) to memory of the host.
-struct HostCopy {
-  const char* function = "";
-  Box from;
-  Box to;
-  StreamKey stream;
-  bool host_waits = false;       // the call returns when it is done
-  const char* unseen = nullptr;  // why its bytes cannot be hashed; else null
-};
 
 // HostCopies notes them in the journal. What the shim calls is thread-safe.
 class HostCopies final : public Observer {

@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
-#include "dro/journal/journal.hpp"
+#include "dro/types.hpp"
 #include "megakernel/host/task_times.hpp"
 #include "relation/range.hpp"
 #include "runtime/launch/understood.hpp"
 #include "runtime/stream/planned_window.hpp"
+
+namespace sluice::dro {
+class JournalWriter;
+}
 
 namespace sluice::runtime {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "dro/journal/journal.hpp"
 #include "runtime/check/observer.hpp"
 #include "runtime/task_records.hpp"
 

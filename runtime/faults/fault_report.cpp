@@ -1,15 +1,8 @@
 #include "runtime/faults/fault_report.hpp"
 
-#include <string_view>
-#include <utility>
-
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "dro/records/widening.hpp"
-#include "runtime/calls/call_place.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -42,44 +35,6 @@ std::string why_in_part(const analysis::Footprint& footprint) {
 
 }  // namespace
 
-void FaultReport::add(const Fault& fault) {
-  if (!is_wanted(fault)) return;
-  ++found_;
-  if (!checks_.report.empty()) {
-    append(JsonText::object({{"fault", JsonText::object({{"certain", fault.is_certain},
-                                                         {"details", fault.details},
-                                                         {"file", fault.file},
-                                                         {"kernel", fault.kernel},
-                                                         {"kind", fault.kind},
-                                                         {"line", fault.line},
-                                                         {"message", fault.message},
-                                                         {"rule", fault.rule},
-                                                         {"site", fault.site}})},
-                             {"process", getpid()},
-                             {"program", program_}}));
-    return;
-  }
-  log::error("{}", without_marks(fault.message));
-  for (const std::string& detail : fault.details)
-    log::error("  {}", without_marks(detail));
-}
-
-bool FaultReport::is_wanted(const Fault& fault) const {
-  const std::string_view kind = fault.kind;
-  // Who doesn't want these asks no device for them.
-  if (kind == "host" || kind == "threads") return true;
-  return kind == "races" ? checks_.races : kind == "memory" ? checks_.memory : checks_.init;
-}
-
-// Several processes may write one file: each line goes there in one piece.
-void FaultReport::append(const JsonText& line) const {
-  const int file = open(checks_.report.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  const std::string text = line.text() + "\n";
-  if (write(file, text.data(), text.size()) < 0) log::error("{} cannot be written", checks_.report);
-  close(file);
-}
-
 void FaultReport::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
   why_in_part_[id] = why_in_part(footprint);
 }
@@ -100,21 +55,19 @@ void FaultReport::unchecked(const std::string& /*kernel*/, const std::string& re
 void FaultReport::finished(dro::JournalWriter* /*journal*/) {
   const uint64_t in_part = sum(in_part_), not_at_all = sum(unchecked_);
   const uint64_t launches = whole_ + in_part + not_at_all;
-  if (!checks_.report.empty()) {
-    append(JsonText::object({{"checked", JsonText::object({{"copies", copies_},
-                                                           {"in_part", in_part_},
-                                                           {"launches", launches},
-                                                           {"unchecked", unchecked_},
-                                                           {"whole", whole_}})},
-                             {"process", getpid()},
-                             {"program", program_}}));
+  if (!checks().report.empty()) {
+    append("checked", JsonText::object({{"copies", copies_},
+                                        {"in_part", in_part_},
+                                        {"launches", launches},
+                                        {"unchecked", unchecked_},
+                                        {"whole", whole_}}));
     return;
   }
   for (const auto& [reason, count] : unchecked_)
     log::error("{} launches not checked: {}", count, reason);
   for (const auto& [reason, count] : in_part_)
     log::error("{} launches checked in part: {}", count, reason);
-  log::error("{} faults in {} launches, {} of them checked whole, and {} copies", found_, launches,
+  log::error("{} faults in {} launches, {} of them checked whole, and {} copies", found(), launches,
              whole_, copies_);
 }
 

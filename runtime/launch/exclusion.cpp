@@ -42,7 +42,7 @@ Result<Exclusion> Exclusion::read(const std::string& text) {
   return exclusion;
 }
 
-bool Exclusion::holds(const std::string& kernel, dro::LaunchNumber number) {
+bool Exclusion::holds(const std::string& kernel, uint64_t number) {
   const auto has_number = [number](const std::pair<uint64_t, uint64_t>& range) {
     return range.first <= number && number <= range.second;
   };

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "dro/types.hpp"
 
 namespace sluice::runtime {
 
@@ -25,7 +24,7 @@ class Exclusion {
   static Result<Exclusion> read(const std::string& text);
 
   bool is_empty() const { return numbers_.empty() && patterns_.empty(); }
-  bool holds(const std::string& kernel, dro::LaunchNumber number);
+  bool holds(const std::string& kernel, uint64_t number);
 
  private:
   bool names(const std::string& kernel) const;

@@ -1,13 +1,19 @@
-// What the shim tells of its callers and of calls that move bytes, where races are checked.
+// What the shim tells of its callers, and of calls that order work or move bytes, where races are
+// checked.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "megakernel/stream_key.hpp"
 #include "runtime/calls/call_site.hpp"
 
 namespace sluice::runtime {
+
+class RaceObserver;
+class StreamClocks;
 
 // VectorClock holds, for each stream by its number, how many of its actions came before.
 using VectorClock = std::vector<uint64_t>;
@@ -22,5 +28,14 @@ struct CopyCall {
   bool host_waits = false;  // the call returns when it is done
   const CallSite* site = nullptr;
 };
+
+// The functions of RaceObserver that the shim calls, for who need not know the rest of it.
+void tell_clocks(RaceObserver& races, const std::function<void(StreamClocks&)>& call);
+void tell_copied(RaceObserver& races, const CopyCall& call);
+void tell_perhaps_written(RaceObserver& races, uint64_t address, uint64_t bytes);
+void tell_unknown_call(RaceObserver& races);
+std::shared_ptr<const VectorClock> host_function_queued(RaceObserver& races,
+                                                        const StreamKey& stream);
+void host_function_began(RaceObserver& races, const std::shared_ptr<const VectorClock>& moment);
 
 }  // namespace sluice::runtime

@@ -62,4 +62,24 @@ void RaceObserver::launched(const Known& launch) {
                                 launch.bound->footprint->id, accessed, launch.bound->arguments);
 }
 
+void tell_clocks(RaceObserver& races, const std::function<void(StreamClocks&)>& call) {
+  races.tell(call);
+}
+void tell_copied(RaceObserver& races, const CopyCall& call) {
+  races.copied(call);
+}
+void tell_perhaps_written(RaceObserver& races, uint64_t address, uint64_t bytes) {
+  races.perhaps_written(address, bytes);
+}
+void tell_unknown_call(RaceObserver& races) {
+  races.called_unknown();
+}
+std::shared_ptr<const VectorClock> host_function_queued(RaceObserver& races,
+                                                        const StreamKey& stream) {
+  return races.host_function_queued(stream);
+}
+void host_function_began(RaceObserver& races, const std::shared_ptr<const VectorClock>& moment) {
+  races.host_function_began(moment);
+}
+
 }  // namespace sluice::runtime

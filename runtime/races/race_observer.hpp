@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,12 +21,11 @@ class RaceObserver final : public RaceCheck {
   RaceObserver(Gate& gate, const Buffers& buffers, FaultReport& report, LaunchFaults& launches)
       : RaceCheck(report), gate_(gate), buffers_(buffers), launches_(launches) {}
 
-  // For the shim: tell() is a call that orders streams, events and the host, as the clocks take it:
-  // tell(&StreamClocks::event_done, event). copied() is a copy or memset with the stream that it
-  // runs on. Both only of calls that have succeeded.
-  template <class... Taken, class... Given>
-  void tell(void (StreamClocks::*what)(Taken...), Given... given) {
-    gate_.enter_open([&] { (clocks().*what)(given...); });
+  // For the shim, by the functions of ordering.hpp: tell() is a call that orders streams, events
+  // and the host, as the clocks take it. copied() is a copy or memset with the stream that it runs
+  // on. Both only of calls that have succeeded.
+  void tell(const std::function<void(StreamClocks&)>& call) {
+    gate_.enter_open([&] { call(clocks()); });
   }
   void copied(const CopyCall& call);
   // perhaps_written() is a call that writes at most these bytes, called_unknown() one that may

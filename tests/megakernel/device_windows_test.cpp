@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dro/edges/edge_table.hpp"
 #include "megakernel/cuda/body.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/tables/window_tables.h"

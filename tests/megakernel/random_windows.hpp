@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "dro/edges/edge_table.hpp"
 #include "megakernel/window_builder.hpp"
 
 namespace sluice::megakernel::testing {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "dro/edges/edge_table.hpp"
 #include "megakernel/window.hpp"
 #include "schedule/task_edges.hpp"
 

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dro/rule/tracker.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/fake_kernels.hpp"
 #include "runtime/runtime.hpp"

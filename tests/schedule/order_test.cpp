@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dro/types.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/window_builder.hpp"
 #include "schedule/task_runs.hpp"

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dro/types.hpp"
 #include "megakernel/window_builder.hpp"
 #include "schedule/block_cost.hpp"
 #include "schedule/buffer_set.hpp"
