@@ -126,9 +126,11 @@ Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footpri
     Budget part(budget, Budget::unlimited);
     return find(parsed, part);
   };
-  // What shows without isl goes first.
-  parsed.boxed = found(find_written_boxes);
-  parsed.strided = !parsed.boxed && found(find_strides);
+  // What shows without isl goes first, and of that what does not grow with the grid.
+  const bool has_strides = found(find_strides);
+  parsed.strided = has_strides && has_few_strides(parsed);
+  parsed.boxed = !parsed.strided && found(find_written_boxes);
+  parsed.strided = has_strides && !parsed.boxed;
   parsed.boxed = parsed.boxed || (!parsed.strided && found(find_boxes));
   parsed.listed = !parsed.boxed && !parsed.strided && found(list);
   const bool is_known = parsed.boxed || parsed.strided || parsed.listed;
@@ -246,7 +248,7 @@ const std::vector<BufferRelations>& PatternTable::relations(PatternId id, Budget
 
 void PatternTable::bind(LaunchPattern& pattern, Budget& budget) {
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
-  const auto bound = [&](bool (PatternTable::*way)(LaunchPattern&, Budget&)) {
+  const auto bound = [&](bool (PatternTable::*way)(LaunchPattern&, Budget&) const) {
     Budget part(budget, Budget::unlimited);
     if ((this->*way)(pattern, part)) return true;
     pattern.buffers.clear();
@@ -263,7 +265,7 @@ void PatternTable::bind(LaunchPattern& pattern, Budget& budget) {
   bind_whole(pattern);
 }
 
-bool PatternTable::bind_by_isl(LaunchPattern& pattern, Budget& budget) {
+bool PatternTable::bind_by_isl(LaunchPattern& pattern, Budget& budget) const {
   const IslWork work(context_, budget);
   pattern.relations = bound_relations(pattern, budget);
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
@@ -293,7 +295,7 @@ bool PatternTable::bind_by_isl(LaunchPattern& pattern, Budget& budget) {
   return !work.has_failed();
 }
 
-bool PatternTable::bind_listed(LaunchPattern& pattern, Budget& budget) {
+bool PatternTable::bind_listed(LaunchPattern& pattern, Budget& budget) const {
   ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
   if (!footprint.has_runs && !FootprintTable::list(footprint, budget)) return false;
   std::vector<BufferRuns> buffers(pattern.buffer_bytes.size());

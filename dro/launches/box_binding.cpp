@@ -54,7 +54,7 @@ bool boxed_access(BufferBoxes boxes, BufferAccess& access, Budget& budget) {
   return true;
 }
 
-// by_block() lists what is in boxes or in strides, one of which is empty.
+// by_block() lists what is in boxes or in strides; where both are there they say the same.
 std::shared_ptr<const BlockBytes> by_block(const Boxes& boxes, const Strides& strides,
                                            const Dim3& grid, Budget& budget) {
   std::vector<ByteRun> runs;
@@ -116,7 +116,7 @@ bool FootprintTable::find_written_boxes(ParsedFootprint& footprint, Budget& budg
   });
 }
 
-bool PatternTable::bind_boxes(LaunchPattern& pattern, Budget& budget) {
+bool PatternTable::bind_boxes(LaunchPattern& pattern, Budget& budget) const {
   ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
   if (!footprint.has_boxes && !FootprintTable::find_boxes(footprint, budget)) return false;
   std::vector<BufferBoxes> buffers(pattern.buffer_bytes.size());
@@ -164,6 +164,26 @@ void PatternTable::bind_whole(LaunchPattern& pattern) {
   }
   Budget unbounded(Budget::unlimited);
   add_buffers(pattern, std::move(buffers), unbounded);
+}
+
+bool PatternTable::is_boxed(PatternId id, Budget& budget) const {
+  LaunchPattern& pattern = table_.at(id);
+  if (!pattern.strided || std::exchange(pattern.boxes_tried, true)) return pattern.boxed;
+  if (pattern.boxed) return true;
+  LaunchPattern bound;
+  bound.footprint = pattern.footprint;
+  bound.grid = pattern.grid;
+  bound.bindings = pattern.bindings;
+  bound.buffer_bytes = pattern.buffer_bytes;
+  if (!bind_boxes(bound, budget)) return false;
+  for (size_t i = 0; i < bound.buffers.size(); ++i) {
+    pattern.buffers[i].read_boxes = std::move(bound.buffers[i].read_boxes);
+    pattern.buffers[i].write_boxes = std::move(bound.buffers[i].write_boxes);
+  }
+  pattern.listed_ranges += bound.listed_ranges;
+  listed_ranges_ += bound.listed_ranges;
+  pattern.boxed = true;
+  return true;
 }
 
 bool PatternTable::is_listed(PatternId id, Budget& budget) const {

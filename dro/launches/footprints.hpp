@@ -76,6 +76,7 @@ class FootprintTable {
   static bool find_boxes(ParsedFootprint& footprint, Budget& budget);
   static bool find_written_boxes(ParsedFootprint& footprint, Budget& budget);
   static bool find_strides(ParsedFootprint& footprint, Budget& budget);
+  static bool has_few_strides(const ParsedFootprint& footprint);
 
  private:
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint);

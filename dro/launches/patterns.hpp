@@ -61,11 +61,13 @@ struct Binding {
 struct LaunchPattern {
   std::optional<FootprintId> footprint;  // none: the host
   Dim3 grid;
-  bool boxed = false;   // every block touches boxes, and their bytes are few enough to be listed
+  // Every block touches boxes, and their bytes are few enough to be listed; see is_boxed().
+  bool boxed = false;
   bool listed = false;  // blocks and their bytes are few enough to be listed; see is_listed()
   bool listing_tried = false;
   bool strided = false;  // every block touches strides; see is_strided()
   bool strides_tried = false;
+  bool boxes_tried = false;
   std::vector<Binding> bindings;
   std::vector<uint64_t> buffer_bytes;
   std::vector<BufferAccess> buffers;
@@ -98,9 +100,10 @@ class PatternTable {
   const std::vector<BufferRelations>& relations(PatternId id, Budget& budget) const;
   // is_listed() says whether a pattern has lists by blocks; those of a boxed or strided one are
   // made when this is asked for the first time, and never if that is past the budget. is_strided()
-  // does the same for strides, of boxes.
+  // does the same for strides, of boxes, and is_boxed() for boxes of what was bound as strides.
   bool is_listed(PatternId id, Budget& budget) const;
   bool is_strided(PatternId id, Budget& budget) const;
+  bool is_boxed(PatternId id, Budget& budget) const;
 
   // is_heavy() says that lists take too much memory. drop() leaves what is needed.
   bool is_heavy() const { return range_bound_.is_passed_by(listed_ranges_); }
@@ -113,10 +116,10 @@ class PatternTable {
   isl::map bound_access(const ParsedFootprint& footprint, const ParsedAccess& access,
                         uint64_t offset, uint64_t buffer_bytes, Budget& budget) const;
   std::vector<BufferRelations> bound_relations(const LaunchPattern& pattern, Budget& budget) const;
-  bool bind_by_isl(LaunchPattern& pattern, Budget& budget);
-  bool bind_listed(LaunchPattern& pattern, Budget& budget);
-  bool bind_boxes(LaunchPattern& pattern, Budget& budget);
-  bool bind_strides(LaunchPattern& pattern, Budget& budget);
+  bool bind_by_isl(LaunchPattern& pattern, Budget& budget) const;
+  bool bind_listed(LaunchPattern& pattern, Budget& budget) const;
+  bool bind_boxes(LaunchPattern& pattern, Budget& budget) const;
+  bool bind_strides(LaunchPattern& pattern, Budget& budget) const;
   void bind_whole(LaunchPattern& pattern);
 
   static constexpr uint64_t most_listed_ranges = uint64_t{1} << 22;  // 64 MiB

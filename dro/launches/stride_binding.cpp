@@ -59,7 +59,22 @@ bool FootprintTable::find_strides(ParsedFootprint& footprint, Budget& budget) {
                      });
 }
 
-bool PatternTable::bind_strides(LaunchPattern& pattern, Budget& budget) {
+// Few parts that each go on evenly: what they meet is known without a look at each block.
+bool FootprintTable::has_few_strides(const ParsedFootprint& footprint) {
+  constexpr size_t few = 2;
+  const auto are_few = [](const ParsedAccess& access) {
+    return access.strides.size() <= few &&
+           std::ranges::all_of(access.strides, [](const BlockStrides& part) {
+             return std::ranges::all_of(
+                 part.levels, [](const StrideLevel& level) { return level.byte_stride == 0; });
+           });
+  };
+  return std::ranges::all_of(footprint.arguments, [&](const ParsedArgument& argument) {
+    return are_few(argument.reads) && are_few(argument.may_writes) && are_few(argument.must_writes);
+  });
+}
+
+bool PatternTable::bind_strides(LaunchPattern& pattern, Budget& budget) const {
   const ParsedFootprint& footprint = footprints_.at(*pattern.footprint);
   std::vector<BufferStrides> buffers(pattern.buffer_bytes.size());
   for (size_t i = 0; i < pattern.bindings.size(); ++i) {
@@ -94,7 +109,8 @@ bool PatternTable::bind_strides(LaunchPattern& pattern, Budget& budget) {
 
 bool PatternTable::is_strided(PatternId id, Budget& budget) const {
   LaunchPattern& pattern = table_.at(id);
-  if (!pattern.boxed || std::exchange(pattern.strides_tried, true)) return pattern.strided;
+  if (pattern.strided || !pattern.boxed || std::exchange(pattern.strides_tried, true))
+    return pattern.strided;
   if (pattern.grid.y != 1 || pattern.grid.z != 1) return false;
   std::vector<std::pair<Strides, Strides>> found;
   for (const BufferAccess& access : pattern.buffers) {

@@ -8,7 +8,6 @@
 #include "dro/edges/block_bytes.hpp"
 #include "dro/edges/edge_forms.hpp"
 #include "dro/launches/costs.hpp"
-#include "dro/strides/stride_edges.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -124,8 +123,10 @@ void DroBuilder::find_edges(const PatternPair& pair, const std::vector<Meeting>&
   if (store_ != nullptr && rule_ == Rule::exact) {
     std::optional<EdgeTable> table;
     if (budget.is_spent()) table = all_blocks(master.grid, slave.grid);
+    if (!table && (master.strided || slave.strided))
+      table = edges_of_strides(pair, meetings, shown_edges, budget);
     if (!table) table = edges_of_boxes(pair, meetings, budget);
-    if (!table) table = edges_of_strides(pair, meetings, budget);
+    if (!table) table = edges_of_strides(pair, meetings, stride_edges, budget);
     if (!table) table = listed_edges(pair, meetings, budget);
     if (table) return keep(std::move(*table), result, budget);
   }
@@ -144,8 +145,9 @@ std::optional<EdgeTable> DroBuilder::edges_of_boxes(const PatternPair& pair,
                                                     Budget& whole) {
   const LaunchPattern& master = patterns_.at(pair.master);
   const LaunchPattern& slave = patterns_.at(pair.slave);
-  if (!master.boxed || !slave.boxed) return std::nullopt;
   Budget budget(whole, Budget::unlimited);
+  if (!patterns_.is_boxed(pair.master, budget) || !patterns_.is_boxed(pair.slave, budget))
+    return std::nullopt;
   std::vector<BoxMeeting> boxes;
   for (const Meeting& meeting : meetings) {
     const BufferAccess& later = slave.buffers[meeting.later];
@@ -158,9 +160,10 @@ std::optional<EdgeTable> DroBuilder::edges_of_boxes(const PatternPair& pair,
   return box_edges(boxes, master.grid, slave.grid, budget);
 }
 
-// edges_of_strides() finds edges in closed form between strided patterns.
+// edges_of_strides() finds edges in closed form between strided patterns, in this way.
 std::optional<EdgeTable> DroBuilder::edges_of_strides(const PatternPair& pair,
                                                       const std::vector<Meeting>& meetings,
+                                                      decltype(stride_edges)& edges_of,
                                                       Budget& whole) {
   const LaunchPattern& master = patterns_.at(pair.master);
   const LaunchPattern& slave = patterns_.at(pair.slave);
@@ -178,7 +181,7 @@ std::optional<EdgeTable> DroBuilder::edges_of_strides(const PatternPair& pair,
                        meeting.earlier_writes ? &earlier.write_strides : &earlier.read_strides,
                        is_intact ? nullptr : &meeting.live->intervals()});
   }
-  return stride_edges(strides, master.grid, slave.grid, budget);
+  return edges_of(strides, master.grid, slave.grid, budget);
 }
 
 // listed_edges() finds edges in lists, without isl; nothing where something is not listed, or

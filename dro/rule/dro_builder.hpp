@@ -14,6 +14,7 @@
 #include "dro/launches/patterns.hpp"
 #include "dro/launches/recent_table.hpp"
 #include "dro/rule/tracker.hpp"
+#include "dro/strides/stride_edges.hpp"
 
 namespace sluice::dro {
 
@@ -82,7 +83,8 @@ class DroBuilder {
   std::optional<EdgeTable> edges_of_boxes(const PatternPair& pair,
                                           const std::vector<Meeting>& meetings, Budget& budget);
   std::optional<EdgeTable> edges_of_strides(const PatternPair& pair,
-                                            const std::vector<Meeting>& meetings, Budget& budget);
+                                            const std::vector<Meeting>& meetings,
+                                            decltype(stride_edges)& edges_of, Budget& budget);
   std::optional<EdgeTable> listed_edges(const PatternPair& pair,
                                         const std::vector<Meeting>& meetings, Budget& budget);
   isl::map composed_edges(const PatternPair& pair, const std::vector<Meeting>& meetings,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dro/edges/edge_forms.hpp"
+#include "dro/strides/stride_bands.hpp"
 #include "dro/strides/stride_meeting.hpp"
 
 namespace sluice::dro {
@@ -14,6 +15,10 @@ namespace {
 constexpr uint64_t looks_a_step = 8;
 // Parts must say the same in so much less space than rows.
 constexpr uint64_t times_smaller = 2;
+// Rows of more slave blocks are not made to see what closed form is in them, where parts say it
+// in a thousandth of the space.
+constexpr uint64_t most_rows = 8192;
+constexpr uint64_t times_smaller_unseen = 1000;
 
 bool comes_before(const StridedPart& a, const StridedPart& b) {
   const auto key = [](const StridedPart& part) {
@@ -60,6 +65,15 @@ std::optional<RangeEdges> as_rows(const StridedEdges& edges, uint64_t slaves, Bu
   return edges.rows(slaves);
 }
 
+// has_two_paces() is whether masters go by faster or slower than slaves, so that ever other offsets
+// come: rows would show no closed form.
+bool has_two_paces(const StridedPart& part) {
+  const auto blocks = [&](int64_t block) { return part.length / block; };
+  constexpr int64_t most = NeighbourEdges::most_offsets;
+  return part.levels.empty() && part.slave_block != part.master_block &&
+         std::min(blocks(part.slave_block), blocks(part.master_block)) > 2 * most;
+}
+
 // parts_of() finds where all meetings meet.
 std::optional<std::vector<StridedPart>> parts_of(const std::vector<StrideMeeting>& meetings,
                                                  Budget& budget) {
@@ -79,6 +93,22 @@ std::optional<std::vector<StridedPart>> parts_of(const std::vector<StrideMeeting
   return joined(std::move(found));
 }
 
+bool are_too_many_rows(const StridedEdges& edges, const Dim3& slave_grid) {
+  const uint64_t rows = slave_grid.count();
+  return rows > most_rows && times_smaller_unseen * edges.bytes() <= rows * sizeof(BlockRange);
+}
+
+// shown_table() is the edges in a form that the parts show by themselves; `as_they_are`: else in
+// parts, of which the edges of each block are counted.
+std::optional<EdgeTable> shown_table(const StridedEdges& edges, bool as_they_are,
+                                     const Dim3& master_grid, const Dim3& slave_grid,
+                                     Budget& budget) {
+  if (auto form = banded_form(edges)) return make_table(master_grid, slave_grid, std::move(*form));
+  if (!as_they_are && !std::ranges::any_of(edges.parts, has_two_paces)) return std::nullopt;
+  if (!budget.take(edges.parts.size() * edges.slaves() / looks_a_step)) return std::nullopt;
+  return make_table(master_grid, slave_grid, edges);
+}
+
 }  // namespace
 
 std::optional<StridedEdges> strided_edges(const std::vector<StrideMeeting>& meetings,
@@ -91,11 +121,25 @@ std::optional<StridedEdges> strided_edges(const std::vector<StrideMeeting>& meet
   return edges;
 }
 
+std::optional<EdgeTable> shown_edges(const std::vector<StrideMeeting>& meetings,
+                                     const Dim3& master_grid, const Dim3& slave_grid,
+                                     Budget& budget) {
+  auto edges = strided_edges(meetings, master_grid, slave_grid, budget);
+  if (!edges) return std::nullopt;
+  // Where all of the earlier accesses count, boxes may say more.
+  const bool is_partial = std::ranges::any_of(
+      meetings, [](const StrideMeeting& meeting) { return meeting.live != nullptr; });
+  const bool as_they_are = is_partial && are_too_many_rows(*edges, slave_grid);
+  return shown_table(*edges, as_they_are, master_grid, slave_grid, budget);
+}
+
 std::optional<EdgeTable> stride_edges(const std::vector<StrideMeeting>& meetings,
                                       const Dim3& master_grid, const Dim3& slave_grid,
                                       Budget& budget) {
   auto edges = strided_edges(meetings, master_grid, slave_grid, budget);
   if (!edges) return std::nullopt;
+  const bool as_they_are = are_too_many_rows(*edges, slave_grid);
+  if (auto shown = shown_table(*edges, as_they_are, master_grid, slave_grid, budget)) return shown;
   auto rows = as_rows(*edges, slave_grid.count(), budget);
   if (!rows) return std::nullopt;
   EdgeTable table = closed_form(make_table(master_grid, slave_grid, std::move(*rows)), budget);

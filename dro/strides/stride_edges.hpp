@@ -25,8 +25,14 @@ std::optional<StridedEdges> strided_edges(const std::vector<StrideMeeting>& meet
                                           const Dim3& master_grid, const Dim3& slave_grid,
                                           Budget& budget);
 
-// stride_edges() is the same in the cheapest form. The cost grows with the slave's blocks too,
-// whose edges are counted.
+// shown_edges() is the same where the parts show the cheapest form by themselves, without the rows
+// of all blocks.
+std::optional<EdgeTable> shown_edges(const std::vector<StrideMeeting>& meetings,
+                                     const Dim3& master_grid, const Dim3& slave_grid,
+                                     Budget& budget);
+
+// stride_edges() is the same in the cheapest form. Where the parts show none the cost grows with
+// the slave's blocks, whose rows are made.
 std::optional<EdgeTable> stride_edges(const std::vector<StrideMeeting>& meetings,
                                       const Dim3& master_grid, const Dim3& slave_grid,
                                       Budget& budget);

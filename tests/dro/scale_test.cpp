@@ -67,6 +67,25 @@ TEST(Scale, ALaunchMeetsOnlyTheLaunchesOfItsBytes) {
               ElementsAre(2 * slices + 1, 2 * slices + 2));
 }
 
+// As elementwise operations on arrays of ten million floats, each result in another buffer: each
+// launch is new, and may take no longer than where the arrays are small.
+TEST(Scale, NewLaunchesOfEvenChunksTakeFewStepsWhateverTheGrid) {
+  constexpr long blocks = 78125;
+  const Footprint add = footprint("add", {blocks},
+                                  {reads(chunks(blocks, 512, 512)), reads(chunks(blocks, 512, 512)),
+                                   writes(chunks(blocks, 512, 512))});
+  Driver driver;
+  const std::vector<BufferId> x = {driver.buffer(512 * blocks), driver.buffer(512 * blocks),
+                                   driver.buffer(512 * blocks), driver.buffer(512 * blocks)};
+  driver.launch(add, {{x[0], 0}, {x[0], 0}, {x[1], 0}});
+  for (const auto& [a, b, c] : {std::array{0, 1, 2}, {2, 1, 3}, {3, 3, 0}, {0, 2, 1}}) {
+    const uint64_t before = driver.tracker().effort();
+    const auto found = driver.launch(add, {{x[a], 0}, {x[b], 0}, {x[c], 0}});
+    EXPECT_FALSE(found.empty());
+    EXPECT_LT(driver.tracker().effort() - before, 5000u);
+  }
+}
+
 TEST(Scale, LaunchesOfFreedBuffersAreReleased) {
   Driver driver;
   for (int i = 0; i < 5000; ++i) {

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "dro/brute_force.hpp"
+#include "dro/edges/edge_forms.hpp"
 #include "dro/launches/access_template.hpp"
 #include "dro/strides/relation_strides.hpp"
+#include "dro/strides/stride_bands.hpp"
 #include "dro/strides/stride_edges.hpp"
 #include "dro/strides/stride_meeting.hpp"
 
@@ -218,7 +220,7 @@ void expect_runs(const EdgeTable& table, const std::set<BlockPair>& edges, Linea
 }
 
 TEST(Strides, EdgesOfLinearLoopsAreThoseOfTheirBytes) {
-  int asked = 0, answered = 0;
+  int asked = 0, answered = 0, banded = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
     LinearAccesses random(seed);
@@ -245,8 +247,36 @@ TEST(Strides, EdgesOfLinearLoopsAreThoseOfTheirBytes) {
     const auto cheapest = stride_edges(meetings, from, to, budget);
     ASSERT_TRUE(cheapest);
     expect_edges(*cheapest, edges);
+    // What parts show by themselves is what the rows would show.
+    const auto shown = banded_form(*found);
+    if (!shown) continue;
+    ++banded;
+    EXPECT_EQ(make_table(from, to, *shown),
+              closed_form(make_table(from, to, found->rows(slaves)), budget));
   }
+  EXPECT_GT(banded, answered / 10);
   EXPECT_GT(answered, asked * 9 / 10);
+}
+
+TEST(Strides, EdgesOfAMillionEvenBlocksTakeFewSteps) {
+  constexpr uint32_t blocks = 1 << 20;
+  constexpr int64_t bytes = int64_t{512} * blocks;
+  const Dim3 grid{blocks, 1, 1};
+  const Strides own = {{512, 0, 0, bytes, {}}}, ahead = {{512, 0, 4, bytes, {}}},
+                twice = {{1024, 0, 0, 2 * bytes, {}}}, whole = {*every_block(blocks, bytes)};
+  const auto form_of = [&](const Strides& later, const Strides& earlier, uint64_t steps) {
+    Budget budget({steps, 1 << 16});
+    const auto table = stride_edges({{&later, &earlier}}, grid, grid, budget);
+    return table ? table->form : EdgeForm(RangeEdges{});
+  };
+  const BoxPair all{BlockBox::of_grid(grid), BlockBox::of_grid(grid)};
+  EXPECT_EQ(form_of(own, own, 10), EdgeForm(NeighbourEdges{all, {{0, 0, 0}}}));
+  EXPECT_EQ(form_of(own, ahead, 10), EdgeForm(NeighbourEdges{all, {{-1, 0, 0}, {0, 0, 0}}}));
+  EXPECT_EQ(form_of(whole, own, 10), EdgeForm(AllEdges{all}));
+  EXPECT_EQ(form_of(own, whole, 10), EdgeForm(AllEdges{all}));
+  // Its edges are counted.
+  const auto two_paces = form_of(own, twice, blocks / 4);
+  EXPECT_TRUE(std::holds_alternative<StridedEdges>(two_paces));
 }
 
 TEST(Strides, AreOfGridsOfOneRowThatTheRelationKeepsTo) {
