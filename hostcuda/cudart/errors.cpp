@@ -24,7 +24,7 @@ struct ErrorText {
 // Sorted by number, as the header lists them.
 constexpr ErrorText error_texts[] = {
 #define CUDART_ERROR(name, text) {name, #name, text},
-#include "hostcuda/cudart/errors.def"
+#include "hostcuda/error_texts.def"
 #undef CUDART_ERROR
 };
 static_assert(std::is_sorted(std::begin(error_texts), std::end(error_texts),

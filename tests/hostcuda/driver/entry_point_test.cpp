@@ -123,9 +123,19 @@ TEST(EntryPoints, ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(text, "CUDA_ERROR_INVALID_VALUE");
   EXPECT_EQ(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "out of memory");
+  // Programs compare what CUDA's driver says.
+  EXPECT_EQ(cuGetErrorString(CUDA_ERROR_NOT_FOUND, &text), CUDA_SUCCESS);
+  EXPECT_STREQ(text, "named symbol not found");
+  EXPECT_EQ(cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text), CUDA_SUCCESS);
+  EXPECT_STREQ(text, "invalid argument");
+  EXPECT_EQ(cuGetErrorString(CUDA_ERROR_CONTEXT_ALREADY_CURRENT, &text), CUDA_SUCCESS);
+  EXPECT_STREQ(text, "context already current");
   EXPECT_EQ(cuGetErrorString(CUDA_SUCCESS, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "no error");
   EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(text, nullptr);
+  // An error of the runtime API alone.
+  EXPECT_EQ(cuGetErrorString(static_cast<CUresult>(13), &text), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(text, nullptr);
 }
 
