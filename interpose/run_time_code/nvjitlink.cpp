@@ -2,6 +2,7 @@
 // remembered of which PTX it was made. LTO code becomes PTX by the library's own -ptx, and PTX is
 // linked by our linker. What is not here is the library's own, behind this one.
 // Source: nvJitLink's documentation, "Supported Link Options" and "Linking".
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/file/bytes.hpp"
@@ -40,6 +42,7 @@ struct Linking {
   Handle linker = nullptr;  // of LTO code to PTX: the program's own or, on a GPU, one beside it
   bool takes_lto = false;
   bool has_real_inputs = false;
+  std::string most_registers;      // of a thread, as -maxrregcount has it; empty: any number
   std::vector<std::string> texts;  // PTX among the inputs, and what LTO code has become
   std::string image;
   std::string error;  // why this linker could not go on
@@ -147,16 +150,30 @@ Answer take_real_ptx(Linking& linking) {
   return status;
 }
 
+// limit_registers() has the kernels say what the linker was told, since PTX alone goes on to the
+// driver. What says so of itself, or how many blocks are to fit, is left as it is.
+void limit_registers(ptx::Module& module, const std::string& most) {
+  for (ptx::ModuleItem& item : module.items) {
+    auto* kernel = std::get_if<ptx::Function>(&item);
+    if (kernel == nullptr || !kernel->is_entry) continue;
+    const bool is_told = std::ranges::any_of(kernel->attributes, [](const ptx::Directive& each) {
+      return each.name == "maxnreg" || each.name == "minnctapersm";
+    });
+    if (!is_told) kernel->attributes.push_back({"maxnreg", {most}, {}});
+  }
+}
+
 Answer complete(Linking& linking) {
   // Without any input the library says what is wrong.
   if (linking.has_real_inputs || linking.texts.empty()) {
     const Answer status = take_real_ptx(linking);
     if (status != success) return status;
   }
-  const Result<ptx::Module> module = ptx::link_texts(linking.texts, "input");
+  Result<ptx::Module> module = ptx::link_texts(linking.texts, "input");
   if (!module) return refuse(linking, ptx_error, module.error().line());
-  const bool is_linked = linking.texts.size() > 1;
-  linking.image = is_linked ? ptx::print(*module) : std::move(linking.texts.front());
+  if (!linking.most_registers.empty()) limit_registers(*module, linking.most_registers);
+  const bool is_changed = linking.texts.size() > 1 || !linking.most_registers.empty();
+  linking.image = is_changed ? ptx::print(*module) : std::move(linking.texts.front());
   return success;
 }
 
@@ -181,6 +198,15 @@ Answer create_real(Handle* handle, std::vector<const char*> options) {
                            static_cast<uint32_t>(options.size()), options.data());
 }
 
+// take_most_registers() leaves what is no number to the library, which refuses it.
+void take_most_registers(std::string_view option, std::string& most) {
+  constexpr std::string_view name = "-maxrregcount=";
+  if (!option.starts_with(name)) return;
+  const std::string_view value = option.substr(name.size());
+  if (!value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos)
+    most = value;
+}
+
 Answer create(Handle* handle, uint32_t count, const char** given) {
   std::vector<const char*> options;
   if (given != nullptr) options.assign(given, given + count);
@@ -193,6 +219,8 @@ Answer create(Handle* handle, uint32_t count, const char** given) {
   if (has("-ptx")) return create_real(handle, options);
   Linking linking;
   linking.takes_lto = has("-lto");
+  for (const char* option : options)
+    if (option != nullptr) take_most_registers(option, linking.most_registers);
   std::vector<const char*> for_ptx = options;
   if (linking.takes_lto) for_ptx.push_back("-ptx");
   const Answer status = create_real(handle, is_for_cpu() ? for_ptx : options);

@@ -1,7 +1,7 @@
 // Compiles a kernel with NVRTC for an architecture of machine code, or links it with nvJitLink,
 // loads what it gets by the driver API, and runs it. Built twice: with the libraries among those
 // that it needs (LINKED), and without, when it opens the files of its arguments.
-//   makes_code nvrtc|nvrtc-apart|lto|ptx|both [NVRTC [NVJITLINK]]
+//   makes_code nvrtc|nvrtc-apart|lto|ptx|both|registers [NVRTC [NVJITLINK]]
 //   makes_code file               takes what the file that CODE names has, and makes nothing
 // writes the code into the file that CODE names, if any, and
 // prints the sum of what the kernel wrote, 4950.
@@ -123,7 +123,9 @@ Code make(const std::string& how) {
   const Code second = compile(callee, Kind::ptx, machine);
   if (how == "both")
     return link({{input_lto, first_lto}, {input_ptx, second}}, {"-lto", "-arch=sm_80"});
-  return link({{input_ptx, first_ptx}, {input_ptx, second}}, {"-arch=sm_80"});
+  std::vector<const char*> options = machine;
+  if (how == "registers") options.push_back("-maxrregcount=40");
+  return link({{input_ptx, first_ptx}, {input_ptx, second}}, options);
 }
 
 void save(const Code& code) {

@@ -74,6 +74,18 @@ TEST_F(RunTimeCode, LinkedLtoCodeAndPtxRunPlainAndUnderSluice) {
   }
 }
 
+// The driver, which tells how many a kernel has, gets the PTX alone.
+TEST_F(RunTimeCode, LinkedCodeSaysHowManyRegistersTheLinkerWasToGiveAThread) {
+  const ScratchFolder scratch;
+  const std::string code = scratch.file("code");
+  expect_sum(run({build_path("bin/sluice"), "run", "--off", "--device", "cpu",
+                  built("opens_makers"), "registers", nvrtc, nvjitlink},
+                 {{"CODE", code}}));
+  std::ifstream file(code);
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}),
+              ::testing::HasSubstr(".maxnreg 40"));
+}
+
 // What CuPy keeps of this device must not be found on a GPU.
 TEST(RunTimeCodeCaches, LieApartUnlessTheUserSaysWhere) {
   const ScratchFolder scratch;
