@@ -91,7 +91,7 @@ const Growth growths[] = {
      [](ReplayedDriver& driver) {
        ArgumentFootprint argument;
        argument.reads = argument.may_writes = whole();
-       const Footprint all = footprint("all", {1U << 30U}, {argument});
+       const Footprint all = footprint("all", {1U << 29U, 2}, {argument});
        two(driver, all, all, 4096);
      }},
     {"slave blocks without an edge", "RowBuilder, dro/edges/edge_rows.cpp",
