@@ -49,8 +49,7 @@ class FreeOperation final : public Operation {
 CUresult allocate_pooled(Driver& driver, const void* owner, size_t bytes, const PoolRef& pool,
                          CUdeviceptr* pointer) {
   if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::optional<uintptr_t> address =
-      driver.memory.allocate(MemoryKind::device, bytes, 0, owner);
+  const std::optional<uintptr_t> address = driver.memory.allocate(pool->kind(), bytes, 0, owner);
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   pools().own(*address, pool, bytes);
   *pointer = *address;

@@ -19,6 +19,9 @@ namespace sluice::hostcuda {
 // reported, no more: DeviceMemory keeps what is freed as it sees fit. Thread-safe.
 class MemoryPool {
  public:
+  // `kind` is that of its memory: device or managed.
+  explicit MemoryPool(MemoryKind kind = MemoryKind::device) : kind_(kind) {}
+  MemoryKind kind() const { return kind_; }
   CUresult get(CUmemPool_attribute attribute, void* value) const;
   CUresult set(CUmemPool_attribute attribute, const void* value);
   void add(size_t bytes);
@@ -26,6 +29,7 @@ class MemoryPool {
   size_t used() const;
 
  private:
+  const MemoryKind kind_;
   mutable std::mutex mutex_;
   std::map<CUmemPool_attribute, int> reuse_ = {
       {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, 1},

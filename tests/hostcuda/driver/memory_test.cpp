@@ -50,6 +50,32 @@ TEST_F(MemoryTest, CountsWhatIsAllocated) {
   EXPECT_LE(free + (1 << 20), total);
 }
 
+TEST_F(MemoryTest, APoolOfManagedMemoryGivesSuch) {
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+  CUmemoryPool pool = nullptr;
+  ASSERT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 64, pool, nullptr), CUDA_SUCCESS);
+  unsigned is_managed = 0;
+  EXPECT_EQ(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory),
+            CUDA_SUCCESS);
+  EXPECT_EQ(is_managed, 1u);
+  EXPECT_EQ(cuMemsetD32Async(memory, 7, 16, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(memory + 60), 7u);
+  uint64_t used = 0;
+  EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
+  EXPECT_EQ(used, 64u);
+  EXPECT_EQ(cuMemFreeAsync(memory, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  // Memory that stays in one place has one.
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(MemoryTest, HostMemoryIsReachedFromTheDevice) {
   void* host = nullptr;
   ASSERT_EQ(cuMemHostAlloc(&host, 100, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);

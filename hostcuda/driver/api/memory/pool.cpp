@@ -28,11 +28,26 @@ CUresult with_pool(CUmemoryPool handle, Body&& body) noexcept {
   });
 }
 
+// kind_of() is nothing for pools that the device does not have.
+std::optional<MemoryKind> kind_of(const CUmemPoolProps& properties) {
+  const bool is_here = is_of_this_device(properties.location);
+  if (properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED)
+    return is_here ? std::optional(MemoryKind::device) : std::nullopt;
+  // Where its memory is best, which makes no difference here.
+  const bool is_place = is_here || properties.location.type == CU_MEM_LOCATION_TYPE_NONE ||
+                        properties.location.type == CU_MEM_LOCATION_TYPE_HOST ||
+                        properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  if (properties.allocType != CU_MEM_ALLOCATION_TYPE_MANAGED || !is_place) return std::nullopt;
+  return MemoryKind::managed;
+}
+
 CUresult allocate_in_stream(CUstream handle, size_t bytes, const PoolRef& pool,
                             CUdeviceptr* pointer) {
   return with_stream(
       handle, [&](Driver& driver, Context& context, const StreamRef& stream) -> CUresult {
         if (!is_captured(stream)) return allocate_pooled(driver, &context, bytes, pool, pointer);
+        // An allocation node says which device its memory is of.
+        if (pool->kind() == MemoryKind::managed) return CUDA_ERROR_NOT_SUPPORTED;
         SharedOperation operation;
         const CUresult result = make_graph_memory(driver, bytes, pointer, &operation);
         if (result != CUDA_SUCCESS) return result;
@@ -114,18 +129,16 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
 
 CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* properties) {
   return with_driver([&](Driver&) -> CUresult {
-    if (handle == nullptr || properties == nullptr ||
-        properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        !is_of_this_device(properties->location)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (handle == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const std::optional<MemoryKind> kind = kind_of(*properties);
+    if (!kind) return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
       log::error(
           "a memory pool shared with other processes is unsupported on the CPU device; ask "
           "for no handle type");
       return CUDA_ERROR_NOT_SUPPORTED;
     }
-    *handle = pools().known.add(std::make_shared<MemoryPool>());
+    *handle = pools().known.add(std::make_shared<MemoryPool>(*kind));
     return CUDA_SUCCESS;
   });
 }
