@@ -7,6 +7,11 @@
 namespace sluice::hostcuda {
 namespace {
 
+uint64_t next_version() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 HandleTable<GraphNode, CUgraphNode>& known_nodes() {
   static auto* table = new HandleTable<GraphNode, CUgraphNode>;
   return *table;
@@ -201,6 +206,7 @@ CUresult GraphExec::set(const GraphNode& node, SharedOperation operation) {
   }
   step->operation = std::move(operation);
   sequence_.reset();
+  changed_.push_back(static_cast<size_t>(step - steps_.data()));
   return CUDA_SUCCESS;
 }
 
@@ -216,6 +222,7 @@ CUresult GraphExec::set_enabled(const GraphNode& node, bool enabled) {
   if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
   step->enabled = enabled;
   sequence_.reset();
+  described_.version = 0;
   return CUDA_SUCCESS;
 }
 
@@ -236,8 +243,10 @@ bool GraphExec::update(const Graph& graph) {
   for (size_t i = 0; i < steps.size(); ++i) {
     steps_[i].operation = std::move(steps[i].operation);
     steps_[i].event = std::move(steps[i].event);
+    changed_.push_back(i);
   }
   user_references_ = graph.user_references();
+  if (!user_references_.empty()) described_.version = 0;
   sequence_.reset();
   return true;
 }
@@ -255,14 +264,36 @@ SharedOperation GraphExec::sequence() {
 }
 
 SluiceGraphSteps GraphExec::steps() {
-  static std::atomic<uint64_t> versions{0};
-  if (described_ == nullptr || described_ != sequence()) {
-    described_ = sequence();
-    described_steps_.clear();
-    if (!described_->describe(described_steps_)) described_steps_.clear();
-    version_ = ++versions;
+  const bool is_new = described_.version == 0 || (!changed_.empty() && described_.steps.empty());
+  if (is_new || !describe_changed()) describe();
+  changed_.clear();
+  return {described_.steps.data(), described_.steps.size(), described_.version};
+}
+
+void GraphExec::describe() {
+  described_ = {.version = next_version()};
+  std::vector<SluiceGraphStep>& steps = described_.steps;
+  const bool is_told = defaults_ == nullptr && user_references_.empty() &&
+                       std::ranges::all_of(steps_, [&](const Step& step) {
+                         described_.begin.push_back(steps.size());
+                         return !step.enabled || step.operation->describe(steps);
+                       });
+  if (!is_told) steps.clear();
+  described_.begin.push_back(steps.size());
+}
+
+bool GraphExec::describe_changed() {
+  if (changed_.empty()) return true;
+  described_.version = next_version();
+  std::vector<SluiceGraphStep> told;
+  for (const size_t place : changed_) {
+    const size_t begin = described_.begin[place], end = described_.begin[place + 1];
+    told.clear();
+    if (steps_[place].enabled && !steps_[place].operation->describe(told)) return false;
+    if (told.size() != end - begin) return false;
+    std::ranges::copy(told, described_.steps.begin() + static_cast<std::ptrdiff_t>(begin));
   }
-  return {described_steps_.data(), described_steps_.size(), version_};
+  return true;
 }
 
 std::vector<std::shared_ptr<Event>> GraphExec::events_of(CUgraphNodeType type) const {

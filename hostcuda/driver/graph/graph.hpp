@@ -144,16 +144,25 @@ class GraphExec {
   };
   static std::vector<Step> steps_of(const Graph& graph);
   Step* find(const GraphNode& node);
+  // describe() tells all steps anew; describe_changed() those that changed, and is false where they
+  // tell more or fewer than before.
+  void describe();
+  bool describe_changed();
   std::vector<std::shared_ptr<Event>> events_of(CUgraphNodeType type) const;
 
   const unsigned long long flags_;
   const SharedOperation defaults_;  // null where there are none
   std::vector<Step> steps_;
   UserReferences user_references_;
-  SharedOperation sequence_;   // null where a step has changed
-  SharedOperation described_;  // the sequence that described_steps_ tell
-  std::vector<SluiceGraphStep> described_steps_;
-  uint64_t version_ = 0;  // of these
+  SharedOperation sequence_;  // null where a step has changed
+  // Described are the steps as they were told last; none where they can't be.
+  struct Described {
+    std::vector<SluiceGraphStep> steps;
+    std::vector<size_t> begin;  // of each of steps_, and the end of the last
+    uint64_t version = 0;       // 0: all must be told anew
+  };
+  Described described_;
+  std::vector<size_t> changed_;  // of steps_, since then
   std::weak_ptr<Stream> last_stream_;
 };
 
