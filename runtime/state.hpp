@@ -46,8 +46,11 @@ struct Runtime::State {
   bool is_launch(const Transfer& transfer) const;
   bool can_be_launch(const Transfer& transfer) const;  // in a program with kernels
   // repeat() launches a graph by what is kept of it; false, and nothing was done, where that can't
-  // be. count() is whether the policy can count a graph that is held as a whole.
-  bool repeat(KnownGraph& known, const StreamKey& stream);
+  // be. renew() takes what was changed of it since into what is kept, and is false where a node
+  // touches other bytes now. count() is whether the policy can count a graph that is held as a
+  // whole.
+  bool repeat(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream);
+  bool renew(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream);
   bool count(KnownGraph& known);
 
   // Work is what is done beside the program's threads.

@@ -58,10 +58,9 @@ void LaunchWindow::append(const LaunchCall& call, const SluiceBlockCode& code,
   launch.part = parts_.place_of(part);
 }
 
-void LaunchWindow::append(std::shared_ptr<const HeldRow> row, const StreamKey& stream,
-                          dro::LaunchNumber first) {
+void LaunchWindow::append(GivenRow row, const StreamKey& stream, dro::LaunchNumber first) {
   WindowPart& part = parts_.of(stream);
-  const auto launches = static_cast<uint32_t>(row->launches.size());
+  const auto launches = static_cast<uint32_t>(row.row->launches.size());
   rows_.push_back({std::move(row), first, parts_.place_of(part)});
   part.launches += launches;
   folded_ += launches;
@@ -70,9 +69,9 @@ void LaunchWindow::append(std::shared_ptr<const HeldRow> row, const StreamKey& s
 void LaunchWindow::unfold() {
   Room all{size(), dependences_.size(), touched_.size(), parameters_.size()};
   for (const RowInWindow& held : rows_) {
-    all.dependences += held.row->dependences.size();
-    all.touched += held.row->touched.size();
-    all.parameter_bytes = round_up(all.parameter_bytes, alignment) + held.row->parameters.size();
+    all.dependences += held.given.row->dependences.size();
+    all.touched += held.given.row->touched.size();
+    all.parameter_bytes = round_up(all.parameter_bytes, alignment) + held.given.parameters->size();
   }
   launches_.reserve(all.launches);
   dependences_.reserve(all.dependences);
@@ -81,10 +80,12 @@ void LaunchWindow::unfold() {
   for (const RowInWindow& held : std::exchange(rows_, {})) {
     const size_t first_byte = round_up(parameters_.size(), alignment);
     parameters_.resize(first_byte);
-    parameters_.insert(parameters_.end(), held.row->parameters.begin(), held.row->parameters.end());
-    touched_.insert(touched_.end(), held.row->touched.begin(), held.row->touched.end());
-    auto dependence = held.row->dependences.begin();
-    for (const HeldLaunch& kept : held.row->launches) {
+    const HeldRow& row = *held.given.row;
+    const std::vector<std::byte>& parameters = *held.given.parameters;
+    parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
+    touched_.insert(touched_.end(), row.touched.begin(), row.touched.end());
+    auto dependence = row.dependences.begin();
+    for (const HeldLaunch& kept : row.launches) {
       HeldLaunch& launch = launches_.emplace_back(kept);
       launch.number += held.first;
       launch.first_parameter_byte += first_byte;
@@ -104,7 +105,7 @@ void LaunchWindow::unfold() {
 bool LaunchWindow::holds(dro::LaunchNumber number) const {
   return find(number) != launches_.size() ||
          std::ranges::any_of(rows_, [number](const RowInWindow& held) {
-           return number - held.first < held.row->launches.size();
+           return number - held.first < held.given.row->launches.size();
          });
 }
 

@@ -57,7 +57,7 @@ class LaunchWindow {
   // append() also takes a row of launches as a whole, numbered from `first`. It keeps the row until
   // unfold() has made it launches like others, or another launch follows. Where unfold() throws
   // std::bad_alloc the window is as it was.
-  void append(std::shared_ptr<const HeldRow> row, const StreamKey& stream, dro::LaunchNumber first);
+  void append(GivenRow row, const StreamKey& stream, dro::LaunchNumber first);
   void unfold();
   // for_each() gives each launch and its parameter block to `visit`, unfolded or not.
   template <class Visit>
@@ -65,8 +65,8 @@ class LaunchWindow {
     for (const HeldLaunch& launch : launches_)
       visit(launch, parameters(launch));
     for (const RowInWindow& held : rows_)
-      for (const HeldLaunch& launch : held.row->launches)
-        visit(launch, held.row->parameters.data() + launch.first_parameter_byte);
+      for (const HeldLaunch& launch : held.given.row->launches)
+        visit(launch, held.given.parameters_of(launch));
   }
 
   // parts() are what its streams have in it; append() adds to that of a launch's stream.
@@ -101,11 +101,10 @@ class LaunchWindow {
 };
 
 // row_in() is the row that a window holds last, from `first` on, whose launches depend on each
-// other as `row` says, by edge tables of the tracker. Null where they are not all there, one behind
+// other as `row` says, by edge tables of the tracker. None where they are not all there, one behind
 // the other.
-std::shared_ptr<const HeldRow> row_in(const LaunchWindow& window, const dro::LaunchRow& row,
-                                      dro::LaunchNumber first,
-                                      const dro::DependenceTracker& tracker);
+GivenRow row_in(const LaunchWindow& window, const dro::LaunchRow& row, dro::LaunchNumber first,
+                const dro::DependenceTracker& tracker);
 
 // launch_plainly() gives each launch and event of the window to the driver, as if none had been
 // held back; those of several streams one after the other. Returns the first error of a launch.

@@ -1,5 +1,7 @@
 // A graph as its launches.
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "runtime/state.hpp"
 
@@ -34,16 +36,29 @@ int with_launch(const SluiceGraphStep& step, const StreamKey& stream, Call&& cal
                          .extra = bytes == 0 ? nullptr : extra});
 }
 
+bool are_alike(const LaunchCall& call, const HeldLaunch& held) {
+  return call.function == held.function && call.grid == held.grid && call.block == held.block &&
+         call.dynamic_shared_bytes == held.dynamic_shared_bytes;
+}
+
+// has_parameters() is whether a call of with_launch() has these bytes.
+bool has_parameters(const LaunchCall& call, std::span<const std::byte> bytes) {
+  if (call.extra == nullptr) return bytes.empty();
+  return *static_cast<const size_t*>(call.extra[3]) == bytes.size() &&
+         std::memcmp(call.extra[1], bytes.data(), bytes.size()) == 0;
+}
+
 }  // namespace
 
 std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lock) {
   if (gate.is_shut() || !takes.transfers) return std::nullopt;
   streams.wait_for_room(lock, graph.stream);
-  const auto [steps, version] = device.graph_steps(graph.graph, graph.stream);
+  const GraphSteps what = device.graph_steps(graph.graph, graph.stream);
+  const std::span<const SluiceGraphStep> steps = what.steps;
   if (steps.empty()) return std::nullopt;
   if (const int error = streams.given().take_error()) return error;
-  KnownGraph& known = follower.graphs().of(version, steps.size());
-  if (repeat(known, graph.stream)) return 0;
+  KnownGraph& known = follower.graphs().of(graph.graph, steps.size());
+  if (repeat(known, what, graph.stream)) return 0;
   const auto is_kernel = [](const SluiceGraphStep& step) { return step.function != nullptr; };
   const bool is_known = std::ranges::all_of(steps, [&](const SluiceGraphStep& step) {
     return is_kernel(step) || can_be_launch(transfer_of(step, graph.stream));
@@ -72,19 +87,21 @@ std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lo
     known.moment = reader.moment();
     known.stream = graph.stream;
     known.kernels = static_cast<uint64_t>(std::ranges::count_if(steps, is_kernel));
+    known.version = what.version;
     if (!count(known)) {
-      known.held = nullptr;
+      known.held = {};
       known.next = 2 * known.runs;
     }
   }
   return first_error;
 }
 
-bool Runtime::State::repeat(KnownGraph& known, const StreamKey& stream) {
-  if (known.held == nullptr) return false;
-  const bool is_same = known.moment == reader.moment() && known.stream == stream;
+bool Runtime::State::repeat(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream) {
+  if (!known.held) return false;
+  const bool is_same = known.moment == reader.moment() && known.stream == stream &&
+                       (known.version == graph.version || renew(known, graph, stream));
   if (!is_same || !known.pay.may_go(policy)) {
-    if (!is_same) known.held = nullptr;
+    if (!is_same) known.held = {};
     return false;
   }
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
@@ -98,12 +115,39 @@ bool Runtime::State::repeat(KnownGraph& known, const StreamKey& stream) {
   return true;
 }
 
+// What is given is compared and not which versions are known: handles come to mean other graphs.
+bool Runtime::State::renew(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream) {
+  const std::vector<HeldLaunch>& launches = known.held.row->launches;
+  if (launches.size() != graph.steps.size()) return false;
+  std::shared_ptr<std::vector<std::byte>> changed;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const HeldLaunch& held = launches[i];
+    const bool is_same = with_launch(graph.steps[i], stream, [&](const LaunchCall& call) {
+      if (!are_alike(call, held)) return false;
+      const auto& bytes = changed == nullptr ? *known.held.parameters : *changed;
+      const auto before = std::span(bytes).subspan(held.first_parameter_byte, held.parameter_bytes);
+      if (has_parameters(call, before)) return true;
+      const auto transfer = transfer_of(call);
+      if ((transfer && !can_be_launch(*transfer)) || !reader.is_like(call, before)) return false;
+      // Windows may still need the bytes as they were.
+      if (changed == nullptr)
+        changed = std::make_shared<std::vector<std::byte>>(*known.held.parameters);
+      std::ranges::copy(reader.parameters(), changed->data() + held.first_parameter_byte);
+      return true;
+    });
+    if (!is_same) return false;
+  }
+  if (changed != nullptr) known.held.parameters = std::move(changed);
+  known.version = graph.version;
+  return true;
+}
+
 // A row is compared as a whole, so its launches must be of one phase, and what their blocks cost
 // known as far as it will be.
 bool Runtime::State::count(KnownGraph& known) {
-  if (known.held == nullptr) return false;
-  known.pay = {.launches = known.held->launches.size()};
-  for (const HeldLaunch& launch : known.held->launches) {
+  if (!known.held) return false;
+  known.pay = {.launches = known.held.row->launches.size()};
+  for (const HeldLaunch& launch : known.held.row->launches) {
     Policy::Mark& kernel = code.find(launch.function)->kernel->pay;
     Policy::Phase* const phase = kernel.size(launch.grid.count(), launch.block).phase;
     const bool is_weighed = kernel.block_weight != 0 || launch.cost == nullptr;

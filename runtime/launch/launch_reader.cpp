@@ -1,6 +1,7 @@
 #include "runtime/launch/launch_reader.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,25 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
       !observers_.wants().pointers &&
       std::ranges::none_of(signature.pointers, &analysis::ParameterSlot::is_variable);
   return is_kept ? function.recent.keep(call, parameters_, moment(), fresh_) : &fresh_;
+}
+
+bool LaunchReader::is_like(const LaunchCall& call, std::span<const std::byte> before) {
+  const Function* const function = code_.find(call.function);
+  const KernelModel* const model = function == nullptr ? nullptr : function->kernel->model.get();
+  if (model == nullptr) return false;
+  const analysis::KernelSignature& signature = model->signature();
+  if (read_parameter_block(call, signature, parameters_) != nullptr ||
+      parameters_.size() != before.size()) {
+    return false;
+  }
+  const auto is_same = [&](const analysis::ParameterSlot& slot) {
+    return std::memcmp(parameters_.data() + slot.offset, before.data() + slot.offset, slot.size) ==
+           0;
+  };
+  return std::ranges::all_of(signature.shape_scalars, is_same) &&
+         std::ranges::all_of(signature.pointers, [&](const analysis::ParameterSlot& slot) {
+           return slot.is_variable || is_same(slot);
+         });
 }
 
 std::nullptr_t LaunchReader::later(const std::string& why) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,11 @@ class LaunchReader {
   // changes: it counts what voids that.
   bool may_repeat() const { return exclusion_.is_empty() && !observers_.wants().pointers; }
   uint64_t moment() const { return buffers_.changes() + dropped_footprints_; }
+  // is_like() is whether a launch touches what the same kernel did with these parameters, in the
+  // same grid and blocks, at this moment: all that its footprint depends on is the same.
+  // parameters() are then its own.
+  bool is_like(const LaunchCall& call, std::span<const std::byte> before);
+  std::span<const std::byte> parameters() const { return parameters_; }
 
  private:
   // find_bytes() is what the launch touches; null where reason_ says why that is not known, and

@@ -94,14 +94,13 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
 }
 
 // What a row depends on was launched before it, but for what is in it.
-void StreamWindows::Together::hold(const std::shared_ptr<const HeldRow>& row,
-                                   dro::LaunchNumber first, const Policy::Row& pay,
-                                   int64_t called) {
+void StreamWindows::Together::hold(const GivenRow& given, dro::LaunchNumber first,
+                                   const Policy::Row& pay, int64_t called) {
   WindowLine& line = line_for(stream_, streams_.held_, streams_.device_);
   if (streams_.held_.any_open_but(line)) {
     std::vector<dro::Dependence> on;
-    auto dependence = row->dependences.begin();
-    for (const HeldLaunch& launch : row->launches)
+    auto dependence = given.row->dependences.begin();
+    for (const HeldLaunch& launch : given.row->launches)
       for (uint32_t i = 0; i < launch.dependence_count; ++i)
         on.push_back({.master = (dependence++)->on.master_of(first + launch.number)});
     streams_.close_related(line, stream_.key, on);
@@ -112,15 +111,14 @@ void StreamWindows::Together::hold(const std::shared_ptr<const HeldRow>& row,
     streams_.held_.opened(line);
     streams_.observers_.tell(&Observer::window_opened, &line);
   }
-  window.append(row, stream_.key, first);
+  window.append(given, stream_.key, first);
   window.parts().of(stream_.key).outstanding = outstanding_in(stream_);
   if (!streams_.policy_.compares()) return;
   pay.count(streams_.policy_, line.sample, called);
   line.sample.line = &line;
 }
 
-std::shared_ptr<const HeldRow> StreamWindows::Together::held(const dro::LaunchRow& row,
-                                                             dro::LaunchNumber first) const {
+GivenRow StreamWindows::Together::held(const dro::LaunchRow& row, dro::LaunchNumber first) const {
   return row_in(stream_.line->window, row, first, streams_.follower_.tracker().get());
 }
 

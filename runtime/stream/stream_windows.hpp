@@ -66,10 +66,10 @@ class StreamWindows {
 
     // hold() takes a row of launches, numbered from `first`. Throws std::bad_alloc, and then took
     // none. held() is the row of what the stream holds from `first` on, so many launches, which
-    // depend on each other as `row` says; null where it does not hold them one behind the other.
-    void hold(const std::shared_ptr<const HeldRow>& row, dro::LaunchNumber first,
-              const Policy::Row& pay, int64_t called);
-    std::shared_ptr<const HeldRow> held(const dro::LaunchRow& row, dro::LaunchNumber first) const;
+    // depend on each other as `row` says; none where it does not hold them one behind the other.
+    void hold(const GivenRow& given, dro::LaunchNumber first, const Policy::Row& pay,
+              int64_t called);
+    GivenRow held(const dro::LaunchRow& row, dro::LaunchNumber first) const;
 
    private:
     StreamWindows& streams_;

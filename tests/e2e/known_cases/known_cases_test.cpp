@@ -113,14 +113,15 @@ INSTANTIATE_TEST_SUITE_P(
         // 19: 64 of 64
         Known{"finished_producer", {"1 2 64 raw"}}));
 
-// Four runs of a graph of three launches, before its change and after it, are followed one by one.
+// Four runs of a graph of three launches are followed one by one. Its change is of a number that
+// decides about no bytes.
 TEST(RepeatedGraph, IsNotLookedUpFromItsFifthLaunchOn) {
   if (std::getenv("SLUICE_CHECK_FOOTPRINTS") != nullptr) return;  // the driver does graphs there
   const Outcome outcome =
       run({build_path("bin/sluice"), "run", "--device", "cpu", "--",
            build_path("tests/e2e/known_cases/graph_steps"), "--launches", "12"},
           {{"SLUICE_LOG", "debug"}, {"SLUICE_ANALYSIS", "wait"}, {"SLUICE_GOVERNOR", "off"}});
-  EXPECT_NE(outcome.errors.find("48 of 72 launches were repeated with their graphs"),
+  EXPECT_NE(outcome.errors.find("60 of 72 launches were repeated with their graphs"),
             std::string::npos)
       << outcome.errors;
 }
