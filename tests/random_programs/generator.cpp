@@ -44,7 +44,7 @@ Program Generator::make() {
     if (chance(12)) current_ = any_stream();
     // Nothing is held back for a thread's own stream, so they need fewer calls.
     if (thread_owns(current_) && chance(30)) current_ = any_stream();
-    const uint32_t kind = below(100);
+    const uint32_t kind = below(104);
     if (kind < 6) {
       add_streams();
     } else if (kind < 40) {
@@ -69,7 +69,7 @@ Program Generator::make() {
       release_buffer();
     } else if (kind < 95) {
       add_poll();
-    } else if (kind < 98) {
+    } else if (kind < 102) {
       add_graph();
     } else {
       add_new_stream();

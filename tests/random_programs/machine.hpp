@@ -53,8 +53,11 @@ class Machine {
   void release(const Step& step);
   void launch(const Step& step);
   void launch_graph(size_t index);
-  // change_graph() gives the last kernel of an instantiated graph another salt.
-  void change_graph(CUgraph graph, CUgraphExec executable, const Step& step);
+  CUgraph capture(const std::vector<Step>& steps);
+  // change_graph() gives a node of an instantiated graph other numbers, update_graph() captures the
+  // steps with other numbers and updates the instantiated graph from that.
+  void change_graph(CUgraph graph, CUgraphExec executable, uint32_t salt);
+  void update_graph(std::vector<Step>& steps, CUgraphExec executable, uint32_t salt);
   void copy(const Step& step);
   void copy_rows(const Step& step);
   void write_word(const Step& step);

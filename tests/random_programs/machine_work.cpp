@@ -72,61 +72,6 @@ void Machine::launch(const Step& step) {
   SLUICE_CALL(cuLaunchKernelEx, &config, function, parameters, nullptr);
 }
 
-void Machine::launch_graph(size_t index) {
-  const Step& graph_step = program_->steps[index];
-  const CUstream on = stream(graph_step);
-  CUgraph graph = nullptr;
-  CUgraphExec executable = nullptr;
-  SLUICE_CALL(cuStreamBeginCapture_v2, on, CU_STREAM_CAPTURE_MODE_RELAXED);
-  for (size_t i = 1; i <= graph_step.number; ++i) {
-    const Step& step = program_->steps[index + i];
-    if (step.call == Call::fill) {
-      fill(step);
-    } else if (step.call == Call::copy) {
-      copy(step);
-    } else {
-      launch(step);
-    }
-  }
-  SLUICE_CALL(cuStreamEndCapture, on, &graph);
-  SLUICE_CALL(cuGraphInstantiateWithFlags, &executable, graph, 0);
-  // What is kept of a graph is used from about its seventh launch on.
-  const auto launch_often = [&] {
-    const uint32_t launches = graph_step.salt % 4 == 0 ? 20 : 1 + graph_step.salt % 3;
-    for (uint32_t i = 0; i < launches; ++i)
-      SLUICE_CALL(cuGraphLaunch, executable, on);
-  };
-  launch_often();
-  if (graph_step.form == Form::third || graph_step.form == Form::fourth)
-    change_graph(graph, executable, graph_step);
-  if (graph_step.form != Form::plain) launch_often();
-  SLUICE_CALL(cuGraphExecDestroy, executable);
-  SLUICE_CALL(cuGraphDestroy, graph);
-}
-
-void Machine::change_graph(CUgraph graph, CUgraphExec executable, const Step& step) {
-  uint32_t salt = step.salt;
-  size_t count = 0;
-  SLUICE_CALL(cuGraphGetNodes, graph, nullptr, &count);
-  std::vector<CUgraphNode> nodes(count);
-  SLUICE_CALL(cuGraphGetNodes, graph, nodes.data(), &count);
-  for (; !nodes.empty(); nodes.pop_back()) {
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    SLUICE_CALL(cuGraphNodeGetType, nodes.back(), &type);
-    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
-    CUDA_KERNEL_NODE_PARAMS launch = {};
-    SLUICE_CALL(cuGraphKernelNodeGetParams_v2, nodes.back(), &launch);
-    void* parameters[] = {launch.kernelParams[0], launch.kernelParams[1], launch.kernelParams[2],
-                          &salt};
-    launch.kernelParams = parameters;
-    if (step.form == Form::third)
-      return SLUICE_CALL(cuGraphExecKernelNodeSetParams_v2, executable, nodes.back(), &launch);
-    SLUICE_CALL(cuGraphKernelNodeSetParams_v2, nodes.back(), &launch);
-    CUgraphExecUpdateResultInfo information = {};
-    return SLUICE_CALL(cuGraphExecUpdate_v2, executable, graph, &information);
-  }
-}
-
 void Machine::copy(const Step& step) {
   const bool to_host = is_host(program_->buffers[step.to.buffer].space);
   const bool from_host = is_host(program_->buffers[step.from.buffer].space);

@@ -53,9 +53,8 @@ enum class Call : uint8_t {
   release,   // to; form other: in the order of the stream
   launch,    // kernel on to, from
   // Capture the `number` launches, copies and fills that follow, and launch the graph once or
-  // often; form other: and again; third: then with the salt for its last kernel's, set in the
-  // executable graph; fourth: the same, set in the graph, from which the executable graph is
-  // updated.
+  // often; form other: and again; third: and after each of some changes of its nodes' numbers, set
+  // in the executable graph; fourth: the same, updated from another graph.
   graph,
   copy,           // words from `from` to `to`
   copy_rows,      // the same as rows of a box
