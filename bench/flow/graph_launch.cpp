@@ -1,9 +1,12 @@
-// What a repeat launch of an unchanged graph costs the program's thread: Runtime::take() of a graph
-// of 10, 100 and 1,000 kernels, on a device that executes nothing. Each node reads the buffer that
-// the one before it has written, and writes the next. Planning and execution of windows are left
-// out, as they happen while the program goes on. The time is the processor time of the launching
-// thread, which a busy machine hardly changes.
+// What a repeat launch of a graph costs the program's thread: Runtime::take() of a graph of 10, 100
+// and 1,000 kernels, on a device that executes nothing. Each node reads the buffer that the one
+// before it has written, and writes the next. The graph is unchanged, or one node after the other
+// gets another parameter before each launch: a number that decides about no bytes, or the buffer
+// that it reads, which is that of the node before or another one. Planning and execution of windows
+// are left out, as they happen while the program goes on. The time is the processor time of the
+// launching thread, which a busy machine hardly changes.
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,29 +19,56 @@ namespace {
 
 using testing::FakeKernel;
 using testing::FakeKernels;
-using testing::StepArguments;
+
+enum class Change { nothing, number, buffer };
+
+// StepArguments has a number behind those of a step.
+struct StepArguments {
+  const float* in;
+  float* out;
+  uint32_t n;
+  uint32_t number;
+};
 
 // ChainDevice has one graph, a chain of steps over a ring of buffers.
 class ChainDevice final : public KeepingDevice {
  public:
-  ChainDevice(FakeKernel& step, size_t nodes) : buffers_(nodes, std::vector<float>(cells)) {
+  ChainDevice(FakeKernel& step, size_t nodes) : buffers_(nodes + 1, std::vector<float>(cells)) {
+    step.signature.parameters.push_back({"number", offsetof(StepArguments, number), 4});
+    step.signature.parameter_bytes = sizeof(StepArguments);
     arguments_.reserve(nodes);
     for (size_t i = 0; i < nodes; ++i) {
-      arguments_.push_back({buffers_[i].data(), buffers_[(i + 1) % nodes].data(), cells});
+      arguments_.push_back({buffers_[i].data(), buffers_[(i + 1) % nodes].data(), cells, 0});
       steps_.push_back({.function = &step,
                         .grid = {cells / testing::cells_per_block, 1, 1},
                         .block = {testing::cells_per_block, 1, 1},
                         .parameters = &arguments_.back(),
-                        .parameter_bytes = testing::step_argument_bytes});
+                        .parameter_bytes = sizeof(StepArguments)});
     }
   }
   const std::vector<std::vector<float>>& buffers() const { return buffers_; }
 
   bool has_host_memory() override { return true; }
-  GraphSteps graph_steps(void*, const StreamKey&) override { return {steps_, 1}; }
+  GraphSteps graph_steps(void*, const StreamKey&) override { return {steps_, version_}; }
+
+  // change() changes one node.
+  void change(Change what) {
+    if (what == Change::nothing) return;
+    const size_t place = next_++ % steps_.size();
+    StepArguments& arguments = arguments_[place];
+    ++version_;
+    if (what == Change::number) {
+      ++arguments.number;
+    } else {
+      const float* const usual = buffers_[place].data();
+      arguments.in = arguments.in == usual ? buffers_.back().data() : usual;
+    }
+  }
 
  private:
   static constexpr uint32_t cells = 64;
+  uint64_t version_ = 1;
+  size_t next_ = 0;
   std::vector<std::vector<float>> buffers_;
   std::vector<StepArguments> arguments_;
   std::vector<SluiceGraphStep> steps_;
@@ -50,7 +80,7 @@ int graphs_in_a_batch(size_t nodes) {
   return static_cast<int>(std::min<size_t>(20, most_launches / nodes));
 }
 
-void launch_graph(benchmark::State& state, const std::string& journal) {
+void launch_graph(benchmark::State& state, const std::string& journal, Change change) {
   FakeKernels kernels;
   FakeKernel& step = kernels["step"];
   step.run = testing::run_nothing;
@@ -68,21 +98,23 @@ void launch_graph(benchmark::State& state, const std::string& journal) {
   }
   const int graphs = graphs_in_a_batch(nodes);
   const auto launch_batch = [&] {
-    for (int i = 0; i < graphs; ++i)
+    for (int i = 0; i < graphs; ++i) {
+      device.change(change);
       if (runtime.take(GraphLaunch{&device, {}}) != 0) state.SkipWithError("it was not taken");
+    }
   };
   time_batches(state, runtime, device, 8, "graph", graphs, launch_batch);
 }
-BENCHMARK_CAPTURE(launch_graph, without_journal, std::string())
-    ->UseManualTime()
-    ->Arg(10)
-    ->Arg(100)
-    ->Arg(1000);
-BENCHMARK_CAPTURE(launch_graph, with_journal, std::string("/dev/null"))
-    ->UseManualTime()
-    ->Arg(10)
-    ->Arg(100)
-    ->Arg(1000);
+#define SLUICE_OF_ALL_SIZES(name, journal, change)                    \
+  BENCHMARK_CAPTURE(launch_graph, name, std::string(journal), change) \
+      ->UseManualTime()                                               \
+      ->Arg(10)                                                       \
+      ->Arg(100)                                                      \
+      ->Arg(1000)
+SLUICE_OF_ALL_SIZES(without_journal, "", Change::nothing);
+SLUICE_OF_ALL_SIZES(with_journal, "/dev/null", Change::nothing);
+SLUICE_OF_ALL_SIZES(number_changes, "", Change::number);
+SLUICE_OF_ALL_SIZES(buffer_changes, "", Change::buffer);
 
 }  // namespace
 }  // namespace sluice::runtime
