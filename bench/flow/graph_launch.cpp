@@ -33,7 +33,7 @@ struct StepArguments {
 // ChainDevice has one graph, a chain of steps over a ring of buffers.
 class ChainDevice final : public KeepingDevice {
  public:
-  ChainDevice(FakeKernel& step, size_t nodes) : buffers_(nodes + 1, std::vector<float>(cells)) {
+  ChainDevice(FakeKernel& step, size_t nodes) : buffers_(nodes, std::vector<float>(cells)) {
     step.signature.parameters.push_back({"number", offsetof(StepArguments, number), 4});
     step.signature.parameter_bytes = sizeof(StepArguments);
     arguments_.reserve(nodes);
@@ -61,7 +61,8 @@ class ChainDevice final : public KeepingDevice {
       ++arguments.number;
     } else {
       const float* const usual = buffers_[place].data();
-      arguments.in = arguments.in == usual ? buffers_.back().data() : usual;
+      const float* const before = buffers_[(place + buffers_.size() - 1) % buffers_.size()].data();
+      arguments.in = arguments.in == usual ? before : usual;
     }
   }
 
