@@ -36,7 +36,7 @@ struct Runtime::State {
   // take() is one launch: understand it, follow it, hold it. Nothing: it goes to the device as it
   // is, when the lock is free: what the device does there takes longer than all that is done here,
   // and other threads launch too.
-  std::optional<int> take(const LaunchCall& call);
+  std::optional<int> take(const LaunchCall& call, GraphNode* node = nullptr);
   // The launches of a graph, one after the other: nothing of another thread comes between. Nothing
   // where one of its steps is no launch: then none was taken.
   std::optional<int> take(const GraphLaunch& graph, Gate::Lock& lock);

@@ -66,7 +66,7 @@ struct Function {
   std::vector<BlockCode> codes;      // few: a program uses a kernel with one or two block sizes
   std::shared_ptr<CodeImage> image;  // whose kernel this is
   void* code = nullptr;              // the CUmodule or CUlibrary that it was found in
-  RecentLaunches recent;
+  RecentLaunches<4> recent;
   std::optional<SluiceBlockCode> own;  // of a kernel of Sluice's own, which is in no image
 };
 

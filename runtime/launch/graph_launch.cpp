@@ -68,12 +68,15 @@ std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lo
   const dro::LaunchNumber first = follower.launches() + 1;
   const bool is_looked_at = ++known.runs >= known.next && reader.may_repeat();
   if (is_looked_at) follower.begin_row(known.row);
+  known.nodes.resize(known.runs > 1 ? steps.size() : 0);
   StreamWindows::Together together(streams, graph.stream);
   int first_error = 0;
-  for (const SluiceGraphStep& step : steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const SluiceGraphStep& step = steps[i];
+    GraphNode* const node = known.nodes.empty() ? nullptr : &known.nodes[i];
     const int result = with_launch(step, graph.stream, [&](const LaunchCall& call) {
       try {
-        if (const std::optional<int> taken = take(call)) return *taken;
+        if (const std::optional<int> taken = take(call, node)) return *taken;
       } catch (...) {
         gate.fail();  // the driver gets this launch and those behind it
       }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "dro/rule/launch_row.hpp"
 #include "megakernel/stream_key.hpp"
 #include "runtime/held_row.hpp"
+#include "runtime/launch/recent_launches.hpp"
 #include "runtime/policy/policy.hpp"
 
 namespace sluice::runtime {
@@ -16,9 +18,10 @@ namespace sluice::runtime {
 // KnownGraph is what is kept of a graph's launches.
 struct KnownGraph {
   dro::LaunchRow row;
-  GivenRow held;         // none where it can't be repeated, by what is known
-  uint64_t moment = 0;   // when `held` was understood
-  uint64_t version = 0;  // of the steps that `held` is of
+  std::vector<GraphNode> nodes;  // of one that has come twice
+  GivenRow held;                 // none where it can't be repeated, by what is known
+  uint64_t moment = 0;           // when `held` was understood
+  uint64_t version = 0;          // of the steps that `held` is of
   StreamKey stream;
   Policy::Row pay;
   uint64_t kernels = 0;
@@ -47,7 +50,7 @@ class KnownGraphs {
   }
 
  private:
-  static constexpr size_t most_launches = size_t{1} << 16;  // of all graphs: some 20 MiB
+  static constexpr size_t most_launches = size_t{1} << 15;  // of all graphs: some 30 MiB
   static constexpr size_t launches_of_a_graph = 8;          // that take as much as a graph without
   std::unordered_map<void*, KnownGraph> graphs_;
   KnownGraph* last_ = nullptr;

@@ -23,7 +23,7 @@ std::string figures_of(const LaunchCall& call) {
 
 }  // namespace
 
-std::optional<int> Runtime::State::take(const LaunchCall& call) {
+std::optional<int> Runtime::State::take(const LaunchCall& call, GraphNode* node) {
   if (const int error = streams.given().take_error()) return error;
   if (gate.is_shut()) return std::nullopt;
   has_to_flush.store(true, std::memory_order_release);
@@ -32,7 +32,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call) {
   const int64_t called = policy.compares() && !streams.holds_any() ? policy.now() : 0;
   const dro::StreamName stream = streams.name_of(call.stream);
   const dro::LaunchNumber number = follower.next_number();
-  const Understood understood = reader.understand(call, number, called);
+  const Understood understood = reader.understand(call, number, called, node);
   // Who waits for a copy after each kernel waits for each kernel.
   if (!transfer_of(call)) policy.habit().launched();
   if (const Reason* reason = reason_of(understood)) {

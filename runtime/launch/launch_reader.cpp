@@ -23,7 +23,7 @@ constexpr size_t usual_shapes = 4;
 }  // namespace
 
 Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber number,
-                                    int64_t called) {
+                                    int64_t called, GraphNode* node) {
   Function* function = code_.find(call.function);
   if (function == nullptr) {
     return Never{{nullptr, "its code was loaded by a call that Sluice does not follow"}};
@@ -48,7 +48,7 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   KernelModel* model = model_of(*function);
   if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
   is_pending_ = false;
-  BoundFootprint* bound = find_bytes(call, *function, *model);
+  BoundFootprint* bound = find_bytes(call, *function, *model, node);
   if (bound != nullptr)
     return Known{number, called, bound, {&call, function, parameters_, pointers_}};
   if (is_pending_) return NotYet{{&kernel, reason_.c_str()}};
@@ -56,7 +56,7 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
 }
 
 BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
-                                         KernelModel& model) {
+                                         KernelModel& model, GraphNode* node) {
   const analysis::KernelSignature& signature = model.signature();
   widening_.reset();
   const char* refusal = shape_refusal(call);
@@ -69,7 +69,10 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
     if (!waiting_.for_end_of(tracker_.away(), call.stream)) return later(being_followed);
     tracker_.wait();
   }
-  BoundFootprint* recent = function.recent.find(call, parameters_, moment());
+  if (node != nullptr && std::exchange(node->function, call.function) != call.function)
+    node->recent = {};
+  BoundFootprint* recent = node != nullptr ? node->recent.find(call, parameters_, moment())
+                                           : function.recent.find(call, parameters_, moment());
   if (recent != nullptr && tracker_.get().has_footprint(recent->footprint->id)) return recent;
   read_shape(call, signature);
   const CachedFootprint* footprint = footprint_of(function, call.stream);
@@ -84,7 +87,9 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
   const bool is_kept =
       !observers_.wants().pointers &&
       std::ranges::none_of(signature.pointers, &analysis::ParameterSlot::is_variable);
-  return is_kept ? function.recent.keep(call, parameters_, moment(), fresh_) : &fresh_;
+  if (!is_kept) return &fresh_;
+  return node != nullptr ? node->recent.keep(call, parameters_, moment(), fresh_)
+                         : function.recent.keep(call, parameters_, moment(), fresh_);
 }
 
 bool LaunchReader::is_like(const LaunchCall& call, std::span<const std::byte> before) {

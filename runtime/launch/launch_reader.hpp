@@ -33,8 +33,9 @@ class LaunchReader {
         exclusion_(std::move(exclusion)) {}
 
   // understand() reads a launch; what it returns is good until the next call. `number` and `called`
-  // are as in Known.
-  Understood understand(const LaunchCall& call, dro::LaunchNumber number, int64_t called);
+  // are as in Known; `node` has what was found of this launch's node of a graph, if it is one.
+  Understood understand(const LaunchCall& call, dro::LaunchNumber number, int64_t called,
+                        GraphNode* node);
   // may_repeat() is whether what was understood of a launch holds for all like it, until moment()
   // changes: it counts what voids that.
   bool may_repeat() const { return exclusion_.is_empty() && !observers_.wants().pointers; }
@@ -48,7 +49,8 @@ class LaunchReader {
  private:
   // find_bytes() is what the launch touches; null where reason_ says why that is not known, and
   // is_pending_ whether it may be later.
-  BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model);
+  BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model,
+                             GraphNode* node);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
   // footprint_of() is null where the analysis has not answered yet.
   const CachedFootprint* footprint_of(const Function& function, const StreamKey& stream);

@@ -11,8 +11,9 @@
 
 namespace sluice::runtime {
 
-// RecentLaunches keeps four: a program launches a kernel again with the same arguments, or with
+// RecentLaunches keeps a few: a program launches a kernel again with the same arguments, or with
 // those of a few launches ago. Not thread-safe.
+template <size_t most>
 class RecentLaunches {
  public:
   // find() is what was kept of a launch of these parameters at the same `moment`, which counts what
@@ -57,8 +58,14 @@ class RecentLaunches {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
   }
 
-  std::array<Launch, 4> launches_;
+  std::array<Launch, most> launches_;
   size_t next_ = 0;
+};
+
+// GraphNode is what was found of a node of a graph, whose function may have been another before.
+struct GraphNode {
+  const void* function = nullptr;
+  RecentLaunches<2> recent;
 };
 
 }  // namespace sluice::runtime

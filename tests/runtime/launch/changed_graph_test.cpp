@@ -144,6 +144,18 @@ TEST_F(ChangedGraphTest, AnotherBufferIsFollowedAgain) {
   expect_the_answer();
 }
 
+TEST_F(ChangedGraphTest, BuffersThatChangePlacesAreFollowedEachTime) {
+  for (uint32_t i = 0; i < 20; ++i) {
+    arguments[0].out = i % 3 == 0 ? c.data() : b.data();
+    arguments[1].in = i % 2 == 0 ? c.data() : b.data();
+    change();
+    launch();
+  }
+  EXPECT_EQ(kernels["step"].footprints_asked, 1);
+  EXPECT_EQ(runtime->counters().interned, 5U);
+  expect_the_answer();
+}
+
 TEST_F(ChangedGraphTest, ANumberThatDecidesAboutBytesIsFollowedAgain) {
   launch(until_known + 1);
   arguments[0].n = cells - 100;
