@@ -22,12 +22,6 @@ using InternedId = uint32_t;
 using DroId = uint32_t;
 using EdgeTableId = uint32_t;
 
-// Rule is how writes retire earlier accesses.
-enum class Rule {
-  exact,   // per byte: RAW, WAR and WAW; only must-writes retire what they cover
-  buffer,  // Mekong's: any write invalidates all earlier writes of the buffer; RAW only
-};
-
 // Hazards of one dependence; several may hold at once.
 struct Hazards {
   bool raw = false;

@@ -9,7 +9,7 @@
 
 #include "base/cache_folder.hpp"
 #include "base/log.hpp"
-#include "dro/types.hpp"
+#include "dro/rule.hpp"
 #include "interpose/environment.hpp"
 
 namespace sluice::interpose {

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "base/result.hpp"
+#include "dro/rule.hpp"
 #include "runtime/code/kernel_model.hpp"
 #include "runtime/device.hpp"
 #include "runtime/faults/fault.hpp"
@@ -22,7 +23,6 @@
 // By name alone, as are the shim's other parts of the runtime: else a change in dro compiled
 // interpose too.
 namespace sluice::dro {
-enum class Rule;
 struct TrackerCounters;
 }  // namespace sluice::dro
 
@@ -32,7 +32,7 @@ class HostCopies;
 class RaceObserver;
 
 struct Config {
-  dro::Rule rule{};                // Rule::exact
+  dro::Rule rule = dro::Rule::exact;
   std::string journal_path;        // empty: no journal
   std::string program;             // for the journal's header
   uint32_t workers = 0;            // 0: one for each processor

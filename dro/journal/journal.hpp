@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "dro/records/record.hpp"
+#include "dro/rule.hpp"
 #include "dro/rule/tracker.hpp"
 
 namespace sluice::dro {

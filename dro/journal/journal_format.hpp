@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "dro/records/record.hpp"
+#include "dro/rule.hpp"
 
 namespace sluice::dro {
 

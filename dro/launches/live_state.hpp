@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "dro/launches/patterns.hpp"
+#include "dro/rule.hpp"
 #include "dro/types.hpp"
 #include "relation/byte_set.hpp"
 

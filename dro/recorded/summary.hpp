@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "base/terminal/fitted_name.hpp"
 #include "dro/journal/journal_reader.hpp"
+#include "dro/rule.hpp"
 
 namespace sluice::dro {
 

@@ -13,6 +13,7 @@
 #include "dro/launches/live_state.hpp"
 #include "dro/launches/patterns.hpp"
 #include "dro/launches/recent_table.hpp"
+#include "dro/rule.hpp"
 #include "dro/rule/tracker.hpp"
 #include "dro/strides/stride_edges.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dro/rule.hpp"
 #include "dro/rule/rule_engine.hpp"
 
 namespace sluice::dro {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dro/launches/interning.hpp"
+#include "dro/rule.hpp"
 #include "dro/rule/dro_builder.hpp"
 #include "dro/rule/fan_in.hpp"
 #include "dro/rule/tracker.hpp"

@@ -14,6 +14,7 @@
 #include "dro/edges/edge_table.hpp"
 #include "dro/launches/cache_limits.hpp"
 #include "dro/records/record.hpp"
+#include "dro/rule.hpp"
 #include "dro/types.hpp"
 #include "relation/budget.hpp"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dro/journal/journal.hpp"
+#include "dro/rule.hpp"
 #include "runtime/launch/known_graphs.hpp"
 #include "runtime/launch/lent_tracker.hpp"
 #include "runtime/launch/understood.hpp"

@@ -6,6 +6,7 @@
 #include <future>
 #include <utility>
 
+#include "dro/rule.hpp"
 #include "dro/rule/tracker.hpp"
 #include "runtime/background.hpp"
 
