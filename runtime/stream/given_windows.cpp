@@ -88,10 +88,7 @@ int GivenWindows::give_plainly(WindowLine& line, const std::shared_ptr<PlannedWi
     const StreamKey stream = window->held.stream();
     const int error = launch_plainly(window->held, device_);
     const bool will_be_told =
-        error == 0 && !stream.is_per_thread() && runner_.when_done(stream, [this, &line] {
-          forget(line, {});
-          this->ended(line, Policy::Way::plain, {});
-        }) == 0;
+        error == 0 && !stream.is_per_thread() && runner_.when_done(stream, end_of_plain(line)) == 0;
     if (!will_be_told) gate_.enter([&](Gate::Lock&) { forget(line, {}); });
     return error;
   });
@@ -112,6 +109,13 @@ WindowRunner::Ended GivenWindows::end_of(WindowLine& line,
     }
     if (times != nullptr) observers_.tell(&Observer::window_ran, *window, *times);
     this->ended(line, Policy::Way::tasks, sample);
+  };
+}
+
+std::function<void()> GivenWindows::end_of_plain(WindowLine& line, const Policy::Sample& sample) {
+  return [this, &line, sample] {
+    forget(line, {});
+    this->ended(line, Policy::Way::plain, sample);
   };
 }
 
@@ -171,10 +175,7 @@ void GivenWindows::when_done(WindowLine& line, const StreamKey& stream, Policy::
   count(line, {});  // as a window of no launches
   int result = out_of_memory;
   try {
-    result = runner_.when_done(stream, [this, sample, &line] {
-      forget(line, {});
-      this->ended(line, Policy::Way::plain, sample);
-    });
+    result = runner_.when_done(stream, end_of_plain(line, sample));
   } catch (const std::bad_alloc&) {
     // The launches count for nothing.
   }

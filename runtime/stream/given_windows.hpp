@@ -83,6 +83,7 @@ class GivenWindows {
   void give_later(WindowLine& line, const std::shared_ptr<PlannedWindow>& window,
                   WindowRunner::Ended ended);
   WindowRunner::Ended end_of(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
+  std::function<void()> end_of_plain(WindowLine& line, const Policy::Sample& sample = {});
   void put_off(WindowLine& line, const StreamKey& stream, std::function<int()> submission);
   void count(WindowLine& line, std::span<const WindowPart> parts);
   void forget(WindowLine& line, std::span<const WindowPart> parts);

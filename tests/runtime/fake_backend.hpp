@@ -1,4 +1,4 @@
-// A backend for tests, and a program over it.
+// A backend for tests, and a runtime over it.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/fake_kernels.hpp"
+#include "runtime/runtime_fixture.hpp"
 #include "schedule/task_runs.hpp"
 
 namespace sluice::runtime::testing {
@@ -85,6 +86,13 @@ class FakeBackend final : public megakernel::WindowBackend {
   FakeDevice& device_;
   std::mutex mutex_;  // guards sizes and what follows
   std::map<const megakernel::DeviceCode*, FakeKernel*> kernels_;
+};
+
+class RuntimeOverBackendTest : public RuntimeTest {
+ protected:
+  RuntimeOverBackendTest() { device.backend = &backend; }
+
+  FakeBackend backend{device};
 };
 
 }  // namespace sluice::runtime::testing

@@ -5,21 +5,17 @@
 
 #include "base/scratch_folder.hpp"
 #include "runtime/fake_backend.hpp"
-#include "runtime/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using testing::FakeBackend;
 using ::testing::IsEmpty;
 using testing::PingPong;
 
-class BackendTest : public testing::RuntimeTest {
+class BackendTest : public testing::RuntimeOverBackendTest {
  protected:
-  BackendTest() { device.backend = &backend; }
-
   // begin() makes launch 0, which the device has to accept before any like it is held.
   void begin() {
     start();
@@ -35,7 +31,6 @@ class BackendTest : public testing::RuntimeTest {
       expected.step(t);
   }
 
-  FakeBackend backend{device};
   PingPong program{64};
   PingPong expected{64};
 };

@@ -9,21 +9,17 @@
 #include <vector>
 
 #include "runtime/fake_backend.hpp"
-#include "runtime/runtime_fixture.hpp"
 
 namespace sluice::runtime {
 namespace {
 
-using testing::FakeBackend;
 using testing::PingPong;
 
 const StreamKey one_stream{nullptr, reinterpret_cast<void*>(uintptr_t{16})};
 const StreamKey other_stream{nullptr, reinterpret_cast<void*>(uintptr_t{32})};
 
-class SubmissionsTest : public testing::RuntimeTest {
+class SubmissionsTest : public testing::RuntimeOverBackendTest {
  protected:
-  SubmissionsTest() { device.backend = &backend; }
-
   // The device accepts a launch of each stream, so that the next ones are windows.
   void begin() {
     start();
@@ -64,7 +60,6 @@ class SubmissionsTest : public testing::RuntimeTest {
     EXPECT_EQ(theirs, expected_of_theirs);
   }
 
-  FakeBackend backend{device};
   PingPong ours{64};
   PingPong theirs{96};
   uint32_t ours_launched = 0;
