@@ -19,6 +19,7 @@ namespace {
 constexpr size_t region_bytes = size_t{1} << 40;
 constexpr size_t region_margin = size_t{1} << 36;
 
+constexpr size_t chunk_with_margins = DeviceMemory::chunk_bytes + 2 * DeviceMemory::chunk_margin;
 constexpr size_t page_bytes = 4096;
 constexpr size_t huge_page_bytes = size_t{2} << 20;
 // From here on, memory is worth huge pages.
@@ -109,15 +110,17 @@ void DeviceMemory::give_pages(FreeRange range) {
   regions_.erase(region);
 }
 
+bool DeviceMemory::add_chunk() {
+  const uintptr_t start = allocate_pages(chunk_with_margins);
+  if (start == 0) return false;
+  free_granules_.give({start + chunk_margin, chunk_bytes});
+  return true;
+}
+
 uintptr_t DeviceMemory::allocate_granules(size_t bytes, size_t alignment) {
   std::optional<uintptr_t> address = free_granules_.take(bytes, alignment);
-  if (!address) {
-    const uintptr_t chunk = allocate_pages(chunk_bytes);
-    if (chunk == 0) return 0;
-    free_granules_.give({chunk, chunk_bytes});
-    address = free_granules_.take(bytes, alignment);
-  }
-  return *address;
+  if (!address && add_chunk()) address = free_granules_.take(bytes, alignment);
+  return address.value_or(0);
 }
 
 void DeviceMemory::free_granules(uintptr_t address, size_t bytes) {
@@ -125,7 +128,7 @@ void DeviceMemory::free_granules(uintptr_t address, size_t bytes) {
   if (free.bytes != chunk_bytes) return;
   if (free_granules_.count_of_at_least(chunk_bytes) <= most_kept_chunks) return;
   free_granules_.remove(free);
-  free_pages(free.address, chunk_bytes);
+  free_pages(free.address - chunk_margin, chunk_with_margins);
 }
 
 void* DeviceMemory::allocate(size_t bytes, size_t alignment) {

@@ -16,14 +16,17 @@ namespace sluice::hostcuda {
 // memory, as on a GPU, or addresses where nothing is, which faults, and never the host's own data.
 //
 // From own_mapping_threshold on each piece has pages of its own, between addresses that nobody may
-// access. Smaller pieces lie side by side in chunks that are themselves such pieces; a chunk that
-// is free again is given back, but for a few. Thread-safe.
+// access. Smaller pieces lie side by side in chunks, with a margin on either side, that are
+// themselves such pieces; a chunk that is free again is given back, but for a few. Thread-safe.
 class DeviceMemory {
  public:
   // The multiple at which everything begins, as a driver's.
   static constexpr size_t granule = 512;
   static constexpr size_t chunk_bytes = size_t{2} << 20;
   static constexpr size_t own_mapping_threshold = size_t{1} << 20;
+  // What may be accessed before and behind a chunk's pieces: kernels read the row before their first
+  // buffer without using it, and on a GPU other memory of the driver's lies there.
+  static constexpr size_t chunk_margin = size_t{64} << 10;
   // What nobody may access before and behind a chunk or a large piece.
   static constexpr size_t guard_bytes = size_t{64} << 10;
 
@@ -42,8 +45,8 @@ class DeviceMemory {
   // holds() is true of addresses that are reserved for this memory, in use or not.
   bool holds(uintptr_t address) const;
 
-  // committed_bytes() is how much of the reserved addresses can be accessed: chunks, whole, and
-  // large pieces.
+  // committed_bytes() is how much of the reserved addresses can be accessed: chunks, whole,
+  // with their margins, and large pieces.
   size_t committed_bytes() const;
 
  private:
@@ -51,6 +54,7 @@ class DeviceMemory {
   void free_pages(uintptr_t address, size_t bytes);
   void give_pages(FreeRange range);
   bool reserve_for(size_t bytes);
+  bool add_chunk();
   uintptr_t allocate_granules(size_t bytes, size_t alignment);
   void free_granules(uintptr_t address, size_t bytes);
 

@@ -16,7 +16,8 @@
 namespace sluice::hostcuda {
 namespace {
 
-constexpr size_t chunk = DeviceMemory::chunk_bytes;
+constexpr size_t margin = DeviceMemory::chunk_margin;
+constexpr size_t chunk = DeviceMemory::chunk_bytes + 2 * margin;
 
 uintptr_t as_number(const void* memory) {
   return reinterpret_cast<uintptr_t>(memory);
@@ -44,6 +45,17 @@ TEST(DeviceMemory, PutsSmallPiecesSideBySideAtMultiplesOfAGranule) {
   EXPECT_EQ(as_number(memory.allocate(513)), first + 512);
   EXPECT_EQ(as_number(memory.allocate(1)), first + 3 * 512);
   EXPECT_EQ(memory.committed_bytes(), chunk);
+}
+
+TEST(DeviceMemory, SmallPiecesMayBeReadByARowBeforeTheFirst) {
+  DeviceMemory memory;
+  const uintptr_t first = as_number(memory.allocate(100));
+  for (size_t distance = 4096; distance <= margin; distance += 4096)
+    EXPECT_TRUE(is_readable(first - distance)) << distance;
+  EXPECT_FALSE(is_readable(first - margin - 1));
+  const uintptr_t end = first + DeviceMemory::chunk_bytes;
+  EXPECT_TRUE(is_readable(end + margin - 1));
+  EXPECT_FALSE(is_readable(end + margin));
 }
 
 TEST(DeviceMemory, LargePiecesEndAtTheirLastPage) {
