@@ -124,9 +124,9 @@ endfunction()
 # before it counts as hanging; none comes near that on an idle machine. With PROGRAMS its tests run
 # whole programs, and `scripts/test --check-footprints` runs them too. Sources APART give names that
 # others have too, and are compiled alone. What only tests is compiled for a short build rather than for
-# speed.
+# speed, with COMPUTES, where tests themselves compute for seconds, for somewhat more.
 function(sluice_test name)
-  cmake_parse_arguments(ARG "PROGRAMS" "TIMEOUT" "SOURCES;APART;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PROGRAMS;COMPUTES" "TIMEOUT" "SOURCES;APART;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -135,7 +135,7 @@ function(sluice_test name)
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} sluice_flags GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE -O1)
+  target_compile_options(${name} PRIVATE $<IF:$<BOOL:${ARG_COMPUTES}>,-O1,-O0>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # What a test counts must not depend on what a busy machine makes the governor measure, nor on when
   # an analysis has ended.

@@ -24,8 +24,8 @@ class DeviceMemory {
   static constexpr size_t granule = 512;
   static constexpr size_t chunk_bytes = size_t{2} << 20;
   static constexpr size_t own_mapping_threshold = size_t{1} << 20;
-  // What may be accessed before and behind a chunk's pieces: kernels read the row before their first
-  // buffer without using it, and on a GPU other memory of the driver's lies there.
+  // What may be accessed before and behind a chunk's pieces: kernels read the row before their
+  // first buffer without using it, and on a GPU other memory of the driver's lies there.
   static constexpr size_t chunk_margin = size_t{64} << 10;
   // What nobody may access before and behind a chunk or a large piece.
   static constexpr size_t guard_bytes = size_t{64} << 10;

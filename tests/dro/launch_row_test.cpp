@@ -15,9 +15,12 @@
 #include "dro/journal/journal_format.hpp"
 #include "dro/random_launches.hpp"
 #include "dro/rule/tracker.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::dro::testing {
 namespace {
+
+constexpr uint32_t programs = SLUICE_IS_SANITIZED ? 10 : 40;
 
 // Told is what a tracker has said, a line each.
 class Told final : public Observer {
@@ -184,7 +187,7 @@ class Pair {
 TEST(LaunchRow, LeavesWhatItsLaunchesLeaveOneByOne) {
   uint64_t repeated = 0, launches = 0;
   const char* count = std::getenv("SLUICE_DRO_PROGRAMS");
-  const uint32_t seeds = count == nullptr ? 40 : uint32_t(std::atoi(count));
+  const uint32_t seeds = count == nullptr ? programs : uint32_t(std::atoi(count));
   for (uint32_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair(seed);
@@ -196,7 +199,7 @@ TEST(LaunchRow, LeavesWhatItsLaunchesLeaveOneByOne) {
 }
 
 TEST(LaunchRow, LeavesThemWhereCachesAreFull) {
-  for (uint32_t seed = 100; seed < 120 && !::testing::Test::HasFailure(); ++seed) {
+  for (uint32_t seed = 100; seed < 100 + programs / 2 && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair(seed, {.launches = 4, .pairs = 4, .footprints = 4}).run();
   }
