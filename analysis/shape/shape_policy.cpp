@@ -22,6 +22,15 @@ bool touches_something(const Footprint& footprint) {
                      });
 }
 
+bool is_exact(const Footprint& footprint) {
+  const auto is_exact = [](const Access& access) { return access.precision == Precision::exact; };
+  return std::all_of(footprint.arguments.begin(), footprint.arguments.end(),
+                     [&](const ArgumentFootprint& argument) {
+                       return is_exact(argument.reads) && is_exact(argument.may_writes) &&
+                              is_exact(argument.must_writes);
+                     });
+}
+
 int64_t magnitude(int64_t value) {
   return value == INT64_MIN ? INT64_MAX : std::abs(value);
 }
@@ -49,7 +58,8 @@ Footprint ShapePolicy::footprint(const LaunchShape& shape) {
 }
 
 // symbolic() starts a family of two shapes that differ in `numbers` at most, if it is as good as
-// the first's footprint.
+// the first's footprint. Where that is widened, as for an index that wraps around, the second's may
+// not be: then the first is an example no longer.
 std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const LaunchShape& shape,
                                                const Numbers& numbers) {
   const ShapeFamily tried = family_of(example.shape, shape, numbers);
@@ -57,6 +67,14 @@ std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const L
   if (!is_within(tried, example.shape) || !is_within(tried, shape)) return std::nullopt;
   ++analyses_;
   const Footprint footprint = maker_.make(tried);
+  if (!is_exact(example)) {
+    const Footprint own = specialised(shape);
+    if (!is_as_good_as(footprint, own)) {
+      std::erase_if(examples_,
+                    [&](const Footprint& known) { return known.shape == example.shape; });
+      return own;
+    }
+  }
   // Compared with its parameters first: a relation that is empty for the example says nothing.
   if (is_as_good_as(footprint, example)) {
     families_.emplace_front(tried, footprint, maker_.form().signature.shape_scalars);

@@ -127,6 +127,18 @@ TEST(SymbolicFootprints, NumbersAtTheLimitsOfTheirTypeGetNoRange) {
     EXPECT_FALSE(strides->footprint(shape({4}, {8}, {stride, 5})).opaque());
 }
 
+// Of the first shape the index wraps around; the others are no family of its.
+TEST(SymbolicFootprints, AWidenedShapeWidensNoLaterOne) {
+  auto analysis = fresh_analysis_of("wrap_around");
+  const Footprint first = analysis->footprint(shape({4}, {8}, {2'000'000'000, 5}));
+  EXPECT_EQ(first.arguments[0].may_writes.precision, Precision::whole_buffer);
+  for (const uint64_t stride : {3, 7, 5, 6}) {
+    const Footprint later = analysis->footprint(shape({4}, {8}, {stride, 5}));
+    EXPECT_EQ(later.arguments[0].must_writes.precision, Precision::exact) << stride;
+    EXPECT_FALSE(later.arguments[0].may_writes.present()) << stride;
+  }
+}
+
 TEST(SymbolicFootprints, ValuesBeyondTheRangeAreNeverGuessed) {
   auto analysis = fresh_analysis_of("floyd_warshall");
   for (uint64_t k : {0ULL, 1ULL, 2ULL, 1ULL << 20, 1ULL << 31, (1ULL << 32) - 5}) {
