@@ -200,8 +200,6 @@ const Shim::Driver* Shim::open(const std::string& path) {
   find(driver->calls.cuFuncGetAttribute, "cuFuncGetAttribute");
   find(driver->calls.cuKernelGetAttribute, "cuKernelGetAttribute");
   find(driver->calls.cuPointerGetAttribute, "cuPointerGetAttribute");
-  find(driver->calls.cuLibraryGetGlobal, "cuLibraryGetGlobal");
-  find(driver->calls.cuModuleGetGlobal_v2, "cuModuleGetGlobal_v2");
   return driver.release();
 }
 

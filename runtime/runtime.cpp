@@ -185,6 +185,15 @@ void Runtime::memory_freed(uint64_t address) {
   });
 }
 
+void Runtime::variable_found(uint64_t address, uint64_t bytes, void* code) {
+  state_->gate.enter_open([&] {
+    const Memory memory = state_->code.memory_of_variables(code);
+    const bool is_buffer = memory == Memory::of_device ||
+                           (memory == Memory::host_may_watch && state_->takes.host_memory);
+    if (is_buffer && bytes != 0) state_->buffers.variable_found(code, {address, bytes}, memory);
+  });
+}
+
 void Runtime::memory_written(uint64_t address, uint64_t bytes) {
   state_->gate.enter_open([&] { state_->buffers.written(address, bytes); });
 }

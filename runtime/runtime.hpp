@@ -101,6 +101,8 @@ class Runtime {
   // Memory that kernels reach: `address` as the program sees it, `bytes` as it asked for them.
   void memory_allocated(uint64_t address, uint64_t bytes, Memory memory = Memory::of_device);
   void memory_freed(uint64_t address);
+  // variable_found() says where the driver has told the program that a variable of `code` lies.
+  void variable_found(uint64_t address, uint64_t bytes, void* code);
   // memory_written() says that a copy or memset, already ordered after all launches so far,
   // writes these bytes. Call it after flush().
   void memory_written(uint64_t address, uint64_t bytes);

@@ -22,8 +22,6 @@ struct DriverCalls {
   decltype(&::cuKernelGetAttribute) cuKernelGetAttribute = nullptr;
   decltype(&::cuDevicePrimaryCtxGetState) cuDevicePrimaryCtxGetState = nullptr;
   decltype(&::cuPointerGetAttribute) cuPointerGetAttribute = nullptr;
-  decltype(&::cuLibraryGetGlobal) cuLibraryGetGlobal = nullptr;
-  decltype(&::cuModuleGetGlobal_v2) cuModuleGetGlobal_v2 = nullptr;
 };
 
 }  // namespace sluice::interpose

@@ -36,6 +36,19 @@ void unload(void* code) {
   if (Runtime* runtime = Shim::get().runtime()) runtime->code_unloaded(code);
 }
 
+// find_variable() asks the driver where a variable lies, of which the program may want either word
+// alone, and tells the runtime: kernels may get that address as an argument.
+template <class Code>
+CUresult find_variable(CUresult (*ask)(CUdeviceptr*, size_t*, Code, const char*),
+                       CUdeviceptr* address, size_t* bytes, Code code, const char* name) {
+  CUdeviceptr own_address = 0;
+  size_t own_bytes = 0;
+  if (address == nullptr) address = &own_address;
+  if (bytes == nullptr) bytes = &own_bytes;
+  const CUresult result = ask(address, bytes, code, name);
+  return noted(result, &Runtime::variable_found, address, *bytes, code);
+}
+
 // is_set_to() is whether an attribute has the value already. Libraries set theirs before each
 // launch: where nothing changes no window closes.
 template <class Read>
@@ -74,6 +87,24 @@ SLUICE_NOTED(cuLibraryGetModule, (CUmodule * module, CUlibrary library), (module
              &Runtime::code_alias, module, library)
 SLUICE_NOTED(cuKernelGetFunction, (CUfunction * function, CUkernel kernel), (function, kernel),
              noted, &Runtime::function_alias, function, kernel)
+
+extern "C" CUresult sluice_wrap_cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes,
+                                                     CUmodule module, const char* name) {
+  const KeepErrno keep;
+  return find_variable(driver().cuModuleGetGlobal_v2, address, bytes, module, name);
+}
+
+extern "C" CUresult sluice_wrap_cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes,
+                                                   CUlibrary library, const char* name) {
+  const KeepErrno keep;
+  return find_variable(driver().cuLibraryGetGlobal, address, bytes, library, name);
+}
+
+extern "C" CUresult sluice_wrap_cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes,
+                                                    CUlibrary library, const char* name) {
+  const KeepErrno keep;
+  return find_variable(driver().cuLibraryGetManaged, address, bytes, library, name);
+}
 
 // What is held was accepted by the limits of before, and goes to the device under them.
 extern "C" CUresult sluice_wrap_cuFuncSetAttribute(CUfunction function,

@@ -60,12 +60,16 @@ void Buffers::written(uint64_t address, uint64_t bytes) {
 uint64_t Buffers::variable(void* code, const std::string& name, Memory memory) {
   const Result<VariablePlace> place = device_.variable(code, name.c_str());
   if (!place || place->bytes == 0) return 0;
-  const std::optional<Allocation> known = find(place->address);
-  if (!known || known->address != place->address || known->bytes != place->bytes) {
-    add(place->address, place->bytes, memory);
-    variables_.emplace(code, place->address);
-  }
+  variable_found(code, *place, memory);
   return place->address;
+}
+
+void Buffers::variable_found(void* code, const VariablePlace& place, Memory memory) {
+  const std::optional<Allocation> known = find(place.address);
+  if (known && known->address == place.address && known->bytes == place.bytes) return;
+  const dro::BufferId buffer = add(place.address, place.bytes, memory);
+  variables_.emplace(code, place.address);
+  observers_.tell(&Observer::written, buffer, Range{0, static_cast<int64_t>(place.bytes)});
 }
 
 void Buffers::code_unloaded(void* code) {

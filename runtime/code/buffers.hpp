@@ -57,9 +57,11 @@ class Buffers {
   // newest() is the buffer that came last, of all that ever were; 0 before the first.
   dro::BufferId newest() const { return last_; }
 
-  // variable() is the address of a .global variable of loaded code, which is a buffer from then on
-  // until code_unloaded(); 0 where the device does not say. Ask at each launch: a library's
-  // variables lie elsewhere in each context.
+  // variable_found() makes a .global variable of loaded code a buffer, unless it is one already,
+  // until code_unloaded(). Its first values come with the code.
+  void variable_found(void* code, const VariablePlace& place, Memory memory = Memory::of_device);
+  // variable() finds one by its name and is its address; 0 where the device does not say. Ask at
+  // each launch: a library's variables lie elsewhere in each context.
   uint64_t variable(void* code, const std::string& name, Memory memory = Memory::of_device);
   void code_unloaded(void* code);
 
@@ -73,7 +75,7 @@ class Buffers {
   std::unordered_set<dro::BufferId> watched_;  // by the host, perhaps
   dro::BufferId last_ = 0;
   uint64_t changes_ = 0;
-  std::unordered_multimap<void*, uint64_t> variables_;  // that launches have used, by their code
+  std::unordered_multimap<void*, uint64_t> variables_;  // known ones, by their code
 };
 
 }  // namespace sluice::runtime

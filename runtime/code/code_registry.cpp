@@ -28,6 +28,10 @@ struct CodeImage {
   std::optional<PtxCode> code;
   std::string failure;  // why there is none
   std::unordered_map<std::string, std::shared_ptr<Kernel>> kernels;
+
+  Memory memory_of_variables() const {
+    return code && code->has_managed_variables() ? Memory::host_may_watch : Memory::of_device;
+  }
 };
 
 CodeRegistry::CodeRegistry(ModelMaker maker, Background& background, int64_t (*clock)(),
@@ -178,9 +182,13 @@ bool may_signal(const Function& function) {
   return !function.image->code || function.image->code->may_signal(function.kernel->name);
 }
 
+Memory CodeRegistry::memory_of_variables(void* code) const {
+  const auto found = images_.find(code);
+  return found == images_.end() ? Memory::no_buffer : found->second->memory_of_variables();
+}
+
 Memory memory_of_variables(const Function& function) {
-  const bool is_managed = function.image->code && function.image->code->has_managed_variables();
-  return is_managed ? Memory::host_may_watch : Memory::of_device;
+  return function.image->memory_of_variables();
 }
 
 KernelModel* model_of(const Function& function) {

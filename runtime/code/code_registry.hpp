@@ -28,6 +28,10 @@ class CodeRegistry {
   void function_found(void* function, void* code, const char* kernel);
   void function_alias(void* function, void* original);
 
+  // memory_of_variables() is what kind of memory variables of the code lie in; no buffer where the
+  // code is not known.
+  Memory memory_of_variables(void* code) const;
+
   // add_own() makes a handle a kernel of Sluice's own, with its model and its code.
   void add_own(void* function, const char* name, std::unique_ptr<KernelModel> model,
                const SluiceBlockCode& blocks);

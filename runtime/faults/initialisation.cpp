@@ -31,9 +31,6 @@ void Initialisation::destroyed(dro::BufferId buffer) {
 
 void Initialisation::launched(const LaunchView& view) {
   const size_t slots = view.bytes.slots();
-  // A variable has its first values from the module.
-  for (size_t slot = 0; slot < slots; ++slot)
-    if (view.slot(slot).is_variable) whole_.insert(view.bound(slot).buffer);
   for (size_t slot = 0; slot < slots; ++slot)
     judge(view, slot);
   for (size_t slot = 0; slot < slots; ++slot) {
