@@ -58,7 +58,7 @@ int GivenWindows::give(WindowLine& line, const std::shared_ptr<PlannedWindow>& w
 
 void GivenWindows::give_later(WindowLine& line, const std::shared_ptr<PlannedWindow>& window,
                               WindowRunner::Ended ended) {
-  put_off(line, window->held.stream(), [this, &line, window, ended = std::move(ended)] {
+  put_off(line, window->held, [this, &line, window, ended = std::move(ended)] {
     int result = out_of_memory;
     try {
       result = runner_.submit(window, ended);
@@ -84,7 +84,7 @@ int GivenWindows::give_plainly(WindowLine& line, const std::shared_ptr<PlannedWi
   }
   ended_.plainly += window->held.size();
   count(line, {});
-  put_off(line, window->held.stream(), [this, &line, window] {
+  put_off(line, window->held, [this, &line, window] {
     const StreamKey stream = window->held.stream();
     const int error = launch_plainly(window->held, device_);
     const bool will_be_told =
@@ -119,9 +119,18 @@ std::function<void()> GivenWindows::end_of_plain(WindowLine& line, const Policy:
   };
 }
 
-void GivenWindows::put_off(WindowLine& line, const StreamKey& stream,
+// A window goes behind those before it that the device orders with it, whichever thread gives them.
+void GivenWindows::put_off(WindowLine& line, const LaunchWindow& window,
                            std::function<int()> submission) {
-  auto give = [this, submission = std::move(submission)] {
+  std::vector<StreamKey> streams = window.parts().streams();
+  std::vector<OnItsWay> before = on_their_way([&](const StreamKey& other) {
+    return std::ranges::any_of(streams, [&](const StreamKey& stream) {
+      return stream == other || are_ordered(stream, other);
+    });
+  });
+  auto give = [this, before = std::move(before), submission = std::move(submission)] {
+    for (const OnItsWay& earlier : before)
+      earlier.give();
     try {
       if (const int error = submission()) refusal_ = error;
     } catch (...) {
@@ -129,19 +138,28 @@ void GivenWindows::put_off(WindowLine& line, const StreamKey& stream,
     }
   };
   // To the stream of a thread only that thread can give.
-  if (stream.is_per_thread()) return gate_.after(std::move(give));
-  if (std::ranges::find(on_their_way_, &line) == on_their_way_.end())
-    on_their_way_.push_back(&line);
-  gate_.after([&line] { line.submissions.give(); });
+  if (window.stream().is_per_thread()) return gate_.after(std::move(give));
+  on_their_way_.push_back({&line.submissions, line.submissions.next(), std::move(streams)});
+  gate_.after([given = on_their_way_.back()] { given.give(); });
   line.submissions.add(std::move(give));
 }
 
-void GivenWindows::come_first(const std::function<bool(const StreamKey&)>& which) {
-  std::erase_if(on_their_way_, [](const WindowLine* line) { return !line->submissions.any(); });
-  for (WindowLine* const line : on_their_way_) {
-    if (std::ranges::any_of(line->streams, which, [](const HeldStream* of) { return of->key; }))
-      gate_.after([line] { line->submissions.give(); });
-  }
+void GivenWindows::forget_given() {
+  std::erase_if(on_their_way_,
+                [](const OnItsWay& one) { return one.submissions->has_given(one.ticket); });
+}
+
+std::vector<GivenWindows::OnItsWay> GivenWindows::on_their_way(const Which& which) {
+  forget_given();
+  std::vector<OnItsWay> found;
+  for (const OnItsWay& one : on_their_way_)
+    if (std::ranges::any_of(one.streams, which)) found.push_back(one);
+  return found;
+}
+
+void GivenWindows::come_first(const Which& which) {
+  for (OnItsWay& one : on_their_way(which))
+    gate_.after([one = std::move(one)] { one.give(); });
 }
 
 void GivenWindows::count(WindowLine& line, std::span<const WindowPart> parts) {

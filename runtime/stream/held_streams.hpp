@@ -16,6 +16,12 @@
 
 namespace sluice::runtime {
 
+// are_ordered() is whether the device may order the work of two streams unasked: a context's legacy
+// default stream with all its blocking ones, and its threads' own with nobody knows which.
+inline bool are_ordered(const StreamKey& stream, const StreamKey& other) {
+  return stream.context == other.context && (stream.is_default() || other.is_default());
+}
+
 struct WindowLine;
 
 // HeldStream is what is known of a stream.

@@ -6,12 +6,6 @@
 namespace sluice::runtime {
 namespace {
 
-// are_ordered() is whether the device may order the work of two streams unasked: a context's legacy
-// default stream with all its blocking ones, and its threads' own with nobody knows which.
-bool are_ordered(const StreamKey& stream, const StreamKey& other) {
-  return stream.context == other.context && (stream.is_default() || other.is_default());
-}
-
 // holds() is of a line whether its window has the event, is_beside() whether the device orders it
 // with the stream's work though the stream takes no part in it.
 auto holds(const void* event) {
@@ -21,6 +15,10 @@ auto is_beside(const StreamKey& stream) {
   return [stream](const WindowLine& line) {
     return !line.window.parts().has(stream) && are_ordered(stream, line.window.stream());
   };
+}
+
+auto comes_before(const StreamKey& stream) {
+  return [stream](const StreamKey& other) { return other == stream || are_ordered(stream, other); };
 }
 
 // outstanding_in() counts the launches with the device of what a handle stands for in this thread.
@@ -57,7 +55,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
   const LaunchCall& call = *launch.kernel.call;
   HeldStream& stream = held_.find(call.stream);
   WindowLine& line = line_for(stream, held_, device_);
-  if (held_.any_open_but(line) || given_.any_on_their_way()) close_related(line, call.stream, on);
+  if (held_.any_open_but(line)) close_related(line, call.stream, on);
   LaunchWindow& window = line.window;
   std::shared_ptr<megakernel::BlockRunner> runner = observers_.watch(launch);
   if (window.empty()) {
@@ -159,8 +157,6 @@ void StreamWindows::close() {
 // What goes first is what the device orders with the launch's stream unasked, and what holds a
 // master of it.
 void StreamWindows::close_related(const WindowLine& line, const StreamKey& stream, Dependences on) {
-  given_.come_first(
-      [&](const StreamKey& other) { return other != stream && are_ordered(stream, other); });
   close_those([&](const WindowLine& other) {
     return &other != &line && (are_ordered(stream, other.window.stream()) ||
                                std::ranges::any_of(on, [&](const dro::Dependence& found) {
@@ -180,6 +176,7 @@ void StreamWindows::close_those(const Which& which) {
 }
 
 bool StreamWindows::record(void* event, const StreamKey& key) {
+  given_.come_first(comes_before(key));
   close_those(is_beside(key));
   HeldStream& stream = held_.find(key);
   WindowLine& line = *stream.line;
@@ -220,9 +217,12 @@ bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
 }
 
 bool StreamWindows::wait(void* event, const StreamKey& key) {
+  given_.come_first(comes_before(key));
   close_those(is_beside(key));
   HeldStream& stream = held_.find(key);
   const KnownEvent* const known = events_.find(event);
+  // Where it was held, the window that records it may be on its way.
+  if (known != nullptr && !known->is_held()) given_.come_first(comes_before(known->stream->key));
   if (known != nullptr && known->is_held() && takes_part(stream, *known)) {
     known->line->window.parts().wait(key, known->place);
     return true;
@@ -247,9 +247,7 @@ void StreamWindows::close_for(const Observed& observed) {
     close_those(holds(before->event));
     if (const KnownEvent* const known = events_.find(before->event)) held_.leave(*known->stream);
   } else if (const auto* of = std::get_if<OfStream>(&observed)) {
-    given_.come_first([&](const StreamKey& other) {
-      return other == of->stream || are_ordered(of->stream, other);
-    });
+    given_.come_first(comes_before(of->stream));
     close_those([&](const WindowLine& line) {
       return line.window.parts().has(of->stream) || are_ordered(of->stream, line.window.stream());
     });

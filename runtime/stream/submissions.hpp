@@ -1,8 +1,8 @@
-// Closed windows of one stream on their way to a backend.
+// Closed windows of one line on their way to a backend.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -14,17 +14,24 @@ namespace sluice::runtime {
 // thread. Thread-safe.
 class Submissions {
  public:
-  // add() puts off what throws nothing. Throws std::bad_alloc.
+  using Ticket = uint64_t;
+
+  // next() is the ticket of what add() puts off next. add() takes what throws nothing. It throws
+  // std::bad_alloc, and then has taken nothing. Not for several threads at once.
+  Ticket next() const;
   void add(std::function<void()> submission);
-  // give() returns when all that were added before are given, by this thread or others.
-  void give() noexcept;
-  bool any() const { return left_ != 0; }
+  // give_until() returns when what has this ticket, and all that was added before, are given, by
+  // this thread or others; also where nothing has it. What is being given may ask so of other
+  // submissions, for what was added before itself.
+  void give_until(Ticket ticket) noexcept;
+  bool has_given(Ticket ticket) const;
 
  private:
-  std::mutex giving_;  // held while one is given
-  std::mutex mutex_;   // guards what follows
+  mutable std::mutex mutex_;  // guards all that follows
+  std::condition_variable is_given_;
   std::list<std::function<void()>> added_;
-  std::atomic<size_t> left_{0};  // that have not been given to their end
+  Ticket given_ = 0;  // the last one
+  bool is_giving_ = false;
 };
 
 }  // namespace sluice::runtime

@@ -116,6 +116,30 @@ TEST_F(SubmissionsTest, ComeBeforeWhatObservesThem) {
   expect_answers();
 }
 
+// The end of a window gives the next one of its stream, on the device's thread, while the program's
+// is still giving a window of another stream that the device orders before it.
+TEST_F(SubmissionsTest, GoBehindThoseBeforeThemThatTheDeviceOrdersWithThem) {
+  const StreamKey legacy_stream;
+  begin();
+  launch(ours, legacy_stream);
+  device.wait_idle();
+  device.pause();
+  launch(ours, one_stream);
+  launch(ours, legacy_stream);
+  launch(ours, one_stream);  // held
+  std::atomic<bool> is_given{false};
+  backend.within_submit = [&](const StreamKey& stream) {
+    if (stream == legacy_stream) is_given = true;
+    if (stream != one_stream) return;
+    device.resume();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_FALSE(is_given);
+  };
+  launch(ours, legacy_stream);  // held, behind the one of before, which is given for that
+  expect_answers();
+  EXPECT_TRUE(is_given);
+}
+
 TEST_F(SubmissionsTest, TellTheirErrorToTheLaunchThatMakesThem) {
   begin();
   backend.submit_error = 2;
