@@ -216,9 +216,15 @@ void CodeStore::build_group(std::unique_lock<std::mutex>& lock, const Class& siz
   std::shared_ptr<const Loaded> before = std::exchange(group.loaded, loaded);
   log::info("windows of {} of {} kernels recur: they have a megakernel now, {}", bodies.size(),
             linked_.size(), loaded->figures);
-  // Unloaded without the lock: the driver may wait for the device.
+  retire(lock, std::move(before));
+}
+
+// To unload a module the driver may wait for the device, and that for a host function of the
+// program, whose threads may be waiting here.
+void CodeStore::retire(std::unique_lock<std::mutex>& lock, std::shared_ptr<const Loaded> module) {
+  if (wait_) return retired_.push_back(std::move(module));
   lock.unlock();
-  before.reset();
+  module.reset();
   lock.lock();
 }
 
@@ -260,10 +266,7 @@ bool CodeStore::try_bodies(std::unique_lock<std::mutex>& lock, const std::vector
   linked_ = std::move(bodies);
   loaded_.swap(loaded);
   log::info("the megakernel now holds {} kernels, {}", linked_.size(), loaded_->figures);
-  // The one before is unloaded without the lock: the driver may wait for the device.
-  lock.unlock();
-  loaded.reset();
-  lock.lock();
+  retire(lock, std::move(loaded));
   return true;
 }
 

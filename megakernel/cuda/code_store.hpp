@@ -122,6 +122,7 @@ class CodeStore {
   void build_pending(std::unique_lock<std::mutex>& lock);
   bool try_bodies(std::unique_lock<std::mutex>& lock, const std::vector<Entry*>& fresh);
   void build_group(std::unique_lock<std::mutex>& lock, const Class& size, Group& group);
+  void retire(std::unique_lock<std::mutex>& lock, std::shared_ptr<const Loaded> module);
 
   const CudaDriver& driver_;
   const CUcontext context_;
@@ -134,6 +135,8 @@ class CodeStore {
   std::vector<Class> sizes_;              // likewise
   std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
   std::map<Class, Group> groups_;
+  std::vector<std::shared_ptr<const Loaded>>
+      retired_;  // until the end, where threads wait for code
   bool stopping_ = false;
   std::thread builder_;  // started by the first body
 };

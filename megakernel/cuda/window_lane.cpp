@@ -16,6 +16,8 @@ namespace {
 // Nanoseconds. A GPU's clock may go on by a microsecond at once: shorter sums say nothing.
 constexpr uint64_t least_measured = 32'000;
 
+// What is outgrown is kept, twice as much at most: to free it the driver may wait for the device,
+// and that for the thread that launches this window.
 size_t grown(size_t bytes) {
   constexpr size_t least = 4096;
   return std::max(least, bytes + bytes / 2);
@@ -36,10 +38,10 @@ CUresult WindowLane::make_event_and_report() {
   return CUDA_SUCCESS;
 }
 
-CUresult WindowLane::reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const {
+CUresult WindowLane::reserve(DeviceMemory& memory, size_t bytes, bool& fresh) {
   fresh = bytes > memory.bytes;
   if (!fresh) return CUDA_SUCCESS;
-  if (memory.address != 0) driver_.cuMemFree_v2(std::exchange(memory.address, 0));
+  if (memory.address != 0) outgrown_.push_back(std::exchange(memory.address, 0));
   memory.bytes = 0;
   const CUresult result = driver_.cuMemAlloc_v2(&memory.address, grown(bytes));
   if (result == CUDA_SUCCESS) memory.bytes = grown(bytes);
@@ -56,9 +58,9 @@ CUresult WindowLane::reserve_signals(DeviceMemory& memory, uint32_t count, CUstr
   return result;
 }
 
-CUresult WindowLane::reserve_pinned(PinnedMemory& memory, size_t bytes) const {
+CUresult WindowLane::reserve_pinned(PinnedMemory& memory, size_t bytes) {
   if (bytes <= memory.bytes) return CUDA_SUCCESS;
-  if (memory.host != nullptr) driver_.cuMemFreeHost(std::exchange(memory.host, nullptr));
+  if (memory.host != nullptr) outgrown_pinned_.push_back(std::exchange(memory.host, nullptr));
   memory.bytes = 0;
   const CUresult result = driver_.cuMemHostAlloc(&memory.host, grown(bytes), 0);
   if (result == CUDA_SUCCESS) memory.bytes = grown(bytes);
@@ -152,6 +154,10 @@ void WindowLane::free() {
   for (PinnedMemory* memory : {&staging_, &report_, &times_}) {
     if (memory->host != nullptr) driver_.cuMemFreeHost(std::exchange(memory->host, nullptr));
   }
+  for (const CUdeviceptr address : std::exchange(outgrown_, {}))
+    driver_.cuMemFree_v2(address);
+  for (void* const host : std::exchange(outgrown_pinned_, {}))
+    driver_.cuMemFreeHost(host);
   if (ended_ != nullptr) driver_.cuEventDestroy_v2(std::exchange(ended_, nullptr));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "megakernel/cuda/code_store.hpp"
 #include "megakernel/cuda/cuda_driver.hpp"
@@ -71,9 +72,9 @@ class WindowLane {
     size_t bytes = 0;
   };
 
-  CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh) const;
+  CUresult reserve(DeviceMemory& memory, size_t bytes, bool& fresh);
   CUresult reserve_signals(DeviceMemory& memory, uint32_t count, CUstream stream, bool& cleared);
-  CUresult reserve_pinned(PinnedMemory& memory, size_t bytes) const;
+  CUresult reserve_pinned(PinnedMemory& memory, size_t bytes);
   CUresult copy(DeviceTables& tables, CUstream stream);
 
   const CudaDriver& driver_;
@@ -83,8 +84,10 @@ class WindowLane {
   DeviceMemory flags_;
   DeviceMemory counters_;
   PinnedMemory staging_;
-  PinnedMemory report_;  // a SluiceReport
-  PinnedMemory times_;   // a SluiceTime of each slot
+  PinnedMemory report_;                // a SluiceReport
+  PinnedMemory times_;                 // a SluiceTime of each slot
+  std::vector<CUdeviceptr> outgrown_;  // until free()
+  std::vector<void*> outgrown_pinned_;
   CUevent ended_ = nullptr;
 };
 
