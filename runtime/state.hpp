@@ -114,11 +114,13 @@ struct Runtime::State {
   void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
                   const std::string& figures);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
-  // close_before() gives what must come before a launch that goes as it is. A backend's calls may
-  // wait, and what other streams hold the program itself orders.
+  // close_before() gives what must come before a launch that goes as it is, behind which nobody
+  // knows any more what earlier launches touch. A backend's calls may wait, and what other streams
+  // hold the program itself orders: their own next launches give it.
   void close_before(const LaunchCall& call) {
     if (backend == nullptr) return streams.close();
     streams.close_for(OfStream{call.stream});
+    streams.cut();
   }
 };
 

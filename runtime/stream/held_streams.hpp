@@ -44,6 +44,7 @@ struct WindowLine {
   Policy::Sample sample;    // of its launches
   LaunchWindow::Room room;  // what the larger of its last two windows took
   LaunchWindow::Room last_room;
+  bool is_cut = false;        // nothing joins the window any more
   size_t outstanding = 0;     // windows given to the device that have not ended
   void* in_device = nullptr;  // Device::make_line(), where it was ever of several streams
   Submissions submissions;    // to a backend
@@ -53,6 +54,7 @@ struct WindowLine {
   void begin(const StreamKey& stream, dro::LaunchNumber number) {
     window = LaunchWindow(stream, number, room, is_joined() ? in_device : nullptr);
     sample = {};
+    is_cut = false;
   }
 };
 

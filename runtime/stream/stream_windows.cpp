@@ -37,15 +37,16 @@ bool goes_at_once(const WindowLine& line, size_t most_launches) {
   return line.outstanding == 0 || window.size() >= most_launches || window.stream().is_per_thread();
 }
 
+}  // namespace
+
 // line_for() is the line that a launch goes to. No window of several streams may begin behind what
 // waits for the host.
-WindowLine& line_for(HeldStream& stream, HeldStreams& all, Device& device) {
+WindowLine& StreamWindows::line_for(HeldStream& stream) {
   const bool enters = stream.line->is_joined() && !stream.line->window.parts().has(stream.key);
-  if (enters && !device.ends_by_itself(stream.key)) all.leave(stream);
+  if (enters && !device_.ends_by_itself(stream.key)) held_.leave(stream);
+  if (stream.line->is_cut) close(*stream.line);
   return *stream.line;
 }
-
-}  // namespace
 
 void StreamWindows::wait_for_room(Gate::Lock& lock, const StreamKey& key) {
   given_.wait_for_room(lock, outstanding_in(held_.find(key)));
@@ -54,7 +55,7 @@ void StreamWindows::wait_for_room(Gate::Lock& lock, const StreamKey& key) {
 int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences on) {
   const LaunchCall& call = *launch.kernel.call;
   HeldStream& stream = held_.find(call.stream);
-  WindowLine& line = line_for(stream, held_, device_);
+  WindowLine& line = line_for(stream);
   if (held_.any_open_but(line)) close_related(line, call.stream, on);
   LaunchWindow& window = line.window;
   std::shared_ptr<megakernel::BlockRunner> runner = observers_.watch(launch);
@@ -94,7 +95,7 @@ int StreamWindows::hold(const Known& launch, const BlockCode& code, Dependences 
 // What a row depends on was launched before it, but for what is in it.
 void StreamWindows::Together::hold(const GivenRow& given, dro::LaunchNumber first,
                                    const Policy::Row& pay, int64_t called) {
-  WindowLine& line = line_for(stream_, streams_.held_, streams_.device_);
+  WindowLine& line = streams_.line_for(stream_);
   if (streams_.held_.any_open_but(line)) {
     std::vector<dro::Dependence> on;
     auto dependence = given.row->dependences.begin();
@@ -145,6 +146,11 @@ int StreamWindows::submit(WindowLine& line) {
 // An error is kept for the next launch: those it belongs to have returned to the program.
 void StreamWindows::close(WindowLine& line) {
   given_.keep_error(submit(line));
+}
+
+void StreamWindows::cut() {
+  for (WindowLine* const line : held_.open())
+    line->is_cut = true;
 }
 
 void StreamWindows::close() {

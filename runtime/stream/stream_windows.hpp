@@ -96,6 +96,8 @@ class StreamWindows {
   // what the stream holds and what the device orders before further work of it.
   void close_for(const Observed& observed);
 
+  // cut() has nothing join what is held back: the next launch of a stream gives that first.
+  void cut();
   // close() gives all that is held back to the device.
   void close();
   // wait_until_idle() closes all windows and returns when none is left with the device; also where
@@ -106,6 +108,7 @@ class StreamWindows {
   void let_go() noexcept;
 
  private:
+  WindowLine& line_for(HeldStream& stream);
   int submit(WindowLine& line);
   void close(WindowLine& line);
   template <class Which>

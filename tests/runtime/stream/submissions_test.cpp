@@ -1,5 +1,6 @@
 // Windows go to a backend without the runtime's lock: its calls may wait for room in a stream, and
 // that for a launch of another thread.
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <stdexcept>
@@ -138,6 +139,20 @@ TEST_F(SubmissionsTest, GoBehindThoseBeforeThemThatTheDeviceOrdersWithThem) {
   launch(ours, legacy_stream);  // held, behind the one of before, which is given for that
   expect_answers();
   EXPECT_TRUE(is_given);
+}
+
+// Behind a launch of any other stream that may touch anything nobody knows what launches before it
+// touch: what comes later joins none of their windows.
+TEST_F(SubmissionsTest, AreCutWhereALaunchOfAnotherStreamPassesThrough) {
+  begin();
+  device.pause();
+  launch(ours, one_stream);
+  launch(ours, one_stream);  // held
+  EXPECT_EQ(runtime->launch({.function = &kernels["opaque"], .stream = other_stream}), 0);
+  launch(ours, one_stream);  // held, and gives the one before
+  device.resume();
+  expect_answers();
+  EXPECT_EQ(std::ranges::max(backend.sizes), 1u);
 }
 
 TEST_F(SubmissionsTest, TellTheirErrorToTheLaunchThatMakesThem) {
