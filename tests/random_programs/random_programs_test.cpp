@@ -188,5 +188,11 @@ TEST(RandomPrograms, GiveTheSameBytesInRandomOrdersOfTheirTasks) {
   run_programs(2, 2'000'001, SLUICE_TEST_PROGRAMS / 10);
 }
 
+// As on a GPU, where windows are given to the driver and run by its workers.
+TEST(RandomPrograms, GiveTheSameBytesAsMegakernel) {
+  setenv("SLUICE_MEGAKERNEL", "wait", 1);
+  run_programs(2, 4'000'001, SLUICE_TEST_PROGRAMS / 10);
+}
+
 }  // namespace
 }  // namespace sluice::random_programs
