@@ -3,6 +3,7 @@
 #include "megakernel/cuda/device_executor.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -158,11 +159,12 @@ TEST(FirstError, NamesTheBodyAroundTheLine) {
 
 // The driver may wait for the device when it unloads; whoever asks for code does not wait too.
 TEST_F(DeviceExecutorTest, UnloadsWithoutTheStoresLock) {
-  CodeStore store(recording_.driver, context_, true);
+  CodeStore store(recording_.driver, context_, false);
   const auto add = [&](uint32_t threads) {
     const Result<uint32_t> place = store.add(module_, "k", {threads, 1, 1});
     EXPECT_TRUE(place);
-    store.find(*place);
+    while (store.find(*place).state == CodeStore::State::pending)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return store.find(*place);
   };
   std::atomic<unsigned> unloaded{0};
@@ -178,6 +180,23 @@ TEST_F(DeviceExecutorTest, UnloadsWithoutTheStoresLock) {
   EXPECT_EQ(add(96).state, CodeStore::State::ready);
   EXPECT_GE(unloaded, 1U);
   asks = false;
+}
+
+// Where threads of the program wait for code, the device may be waiting for them.
+TEST_F(DeviceExecutorTest, UnloadsNothingWhileThreadsWaitForCode) {
+  std::atomic<unsigned> unloaded{0};
+  recording_.while_unloading = [&] { ++unloaded; };
+  {
+    CodeStore store(recording_.driver, context_, true);
+    for (const uint32_t threads : {32, 64, 96}) {
+      const Result<uint32_t> place = store.add(module_, "k", {threads, 1, 1});
+      ASSERT_TRUE(place);
+      store.find(*place);
+      EXPECT_EQ(store.find(*place).state, CodeStore::State::ready);
+    }
+    EXPECT_EQ(unloaded, 0U);
+  }
+  EXPECT_EQ(unloaded, 3U);
 }
 
 TEST_F(DeviceExecutorTest, UsesTheLaneOfAFailedSubmitAgain) {
