@@ -166,11 +166,17 @@ void Runtime::function_changed(void* function) {
   });
 }
 
-void Runtime::memory_allocated(uint64_t address, uint64_t bytes, Memory memory) {
-  if (memory == Memory::host_may_watch && !state_->takes.host_memory) memory = Memory::no_buffer;
+void Runtime::memory_allocated(uint64_t address, uint64_t bytes, const MemoryOrigin& origin) {
   state_->gate.enter_open([&] {
+    const auto* variable = std::get_if<VariableOf>(&origin);
+    const Memory memory = variable == nullptr ? std::get<Memory>(origin)
+                                              : state_->code.memory_of_variables(variable->code);
+    const bool is_buffer = memory == Memory::of_device ||
+                           (memory == Memory::host_may_watch && state_->takes.host_memory);
     if (bytes == 0) return;
-    if (memory != Memory::no_buffer) {
+    if (variable != nullptr) {
+      if (is_buffer) state_->buffers.variable_found(variable->code, {address, bytes}, memory);
+    } else if (is_buffer) {
       state_->buffers.add(address, bytes, memory);
     } else {
       state_->buffers.displace(address, bytes);
@@ -182,15 +188,6 @@ void Runtime::memory_freed(uint64_t address) {
   state_->gate.enter_open([&] {
     state_->streams.close();
     state_->buffers.remove(address);
-  });
-}
-
-void Runtime::variable_found(uint64_t address, uint64_t bytes, void* code) {
-  state_->gate.enter_open([&] {
-    const Memory memory = state_->code.memory_of_variables(code);
-    const bool is_buffer = memory == Memory::of_device ||
-                           (memory == Memory::host_may_watch && state_->takes.host_memory);
-    if (is_buffer && bytes != 0) state_->buffers.variable_found(code, {address, bytes}, memory);
   });
 }
 

@@ -73,6 +73,11 @@ struct EventWait {
 struct HostFunction {
   StreamKey stream;
 };
+// VariableOf is memory of a variable of loaded code, whose place the driver has told the program.
+struct VariableOf {
+  void* code = nullptr;
+};
+using MemoryOrigin = std::variant<Memory, VariableOf>;
 using StreamCall = std::variant<EventRecord, EventWait, HostFunction, Transfer, GraphLaunch>;
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except
@@ -99,10 +104,8 @@ class Runtime {
   void code_alias(void* code, void* original);
 
   // Memory that kernels reach: `address` as the program sees it, `bytes` as it asked for them.
-  void memory_allocated(uint64_t address, uint64_t bytes, Memory memory = Memory::of_device);
+  void memory_allocated(uint64_t address, uint64_t bytes, const MemoryOrigin& origin = Memory());
   void memory_freed(uint64_t address);
-  // variable_found() says where the driver has told the program that a variable of `code` lies.
-  void variable_found(uint64_t address, uint64_t bytes, void* code);
   // memory_written() says that a copy or memset, already ordered after all launches so far,
   // writes these bytes. Call it after flush().
   void memory_written(uint64_t address, uint64_t bytes);

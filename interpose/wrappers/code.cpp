@@ -11,6 +11,7 @@
 
 using namespace sluice::interpose;
 using sluice::runtime::Runtime;
+using sluice::runtime::VariableOf;
 
 namespace {
 
@@ -46,7 +47,7 @@ CUresult find_variable(CUresult (*ask)(CUdeviceptr*, size_t*, Code, const char*)
   if (address == nullptr) address = &own_address;
   if (bytes == nullptr) bytes = &own_bytes;
   const CUresult result = ask(address, bytes, code, name);
-  return noted(result, &Runtime::variable_found, address, *bytes, code);
+  return noted(result, &Runtime::memory_allocated, address, *bytes, VariableOf{code});
 }
 
 // is_set_to() is whether an attribute has the value already. Libraries set theirs before each

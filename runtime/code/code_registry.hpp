@@ -49,10 +49,9 @@ class CodeRegistry {
   // kernel and code as long as that takes. `at_once`: on the calling thread.
   void ask_for_footprint(const Function& function, const analysis::LaunchShape& shape,
                          bool at_once);
-  // analysed() says what the dearest analysis of a kernel took whose answer has come;
-  // dearest_analysis() is the dearest of all.
-  void analysed(const Budget::Cost& dearest) { dearest_ = Budget::larger(dearest_, dearest); }
-  const Budget::Cost& dearest_analysis() const { return dearest_; }
+  // dearest_analysis() is what the dearest analysis of any kernel took, kept by whom its answer
+  // comes to.
+  Budget::Cost& dearest_analysis() { return dearest_; }
 
   // limits_changed() says that the device may accept other launches of the function now;
   // limits_of() is how often it was called. accepted() says that the device took the call, begun

@@ -176,7 +176,7 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   }
   TimedFootprint answer = kernel.asked.extract(asked).mapped().get();
   kernel.last_analysis = answer.nanoseconds;
-  code_.analysed(answer.dearest);
+  code_.dearest_analysis() = Budget::larger(code_.dearest_analysis(), answer.dearest);
   return std::move(answer.footprint);
 }
 

@@ -123,7 +123,7 @@ std::function<void()> GivenWindows::end_of_plain(WindowLine& line, const Policy:
 void GivenWindows::put_off(WindowLine& line, const LaunchWindow& window,
                            std::function<int()> submission) {
   std::vector<StreamKey> streams = window.parts().streams();
-  std::vector<OnItsWay> before = on_their_way([&](const StreamKey& other) {
+  std::vector<OnItsWay> before = on_their_way_.of([&](const StreamKey& other) {
     return std::ranges::any_of(streams, [&](const StreamKey& stream) {
       return stream == other || are_ordered(stream, other);
     });
@@ -139,26 +139,14 @@ void GivenWindows::put_off(WindowLine& line, const LaunchWindow& window,
   };
   // To the stream of a thread only that thread can give.
   if (window.stream().is_per_thread()) return gate_.after(std::move(give));
-  on_their_way_.push_back({&line.submissions, line.submissions.next(), std::move(streams)});
-  gate_.after([given = on_their_way_.back()] { given.give(); });
+  OnItsWay one{&line.submissions, line.submissions.next(), std::move(streams)};
+  on_their_way_.add(one);
+  gate_.after([one = std::move(one)] { one.give(); });
   line.submissions.add(std::move(give));
 }
 
-void GivenWindows::forget_given() {
-  std::erase_if(on_their_way_,
-                [](const OnItsWay& one) { return one.submissions->has_given(one.ticket); });
-}
-
-std::vector<GivenWindows::OnItsWay> GivenWindows::on_their_way(const Which& which) {
-  forget_given();
-  std::vector<OnItsWay> found;
-  for (const OnItsWay& one : on_their_way_)
-    if (std::ranges::any_of(one.streams, which)) found.push_back(one);
-  return found;
-}
-
-void GivenWindows::come_first(const Which& which) {
-  for (OnItsWay& one : on_their_way(which))
+void GivenWindows::come_first(const OnTheirWay::Which& which) {
+  for (OnItsWay& one : on_their_way_.of(which))
     gate_.after([one = std::move(one)] { one.give(); });
 }
 

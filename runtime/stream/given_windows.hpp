@@ -17,6 +17,7 @@
 #include "runtime/launch/launch_follower.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/stream/held_streams.hpp"
+#include "runtime/stream/on_their_way.hpp"
 #include "runtime/stream/window_runner.hpp"
 
 namespace sluice::runtime {
@@ -25,7 +26,6 @@ namespace sluice::runtime {
 class GivenWindows {
  public:
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
-  using Which = std::function<bool(const StreamKey& stream)>;
 
   // At `room` launches of one stream with the device wait_for_room() waits.
   GivenWindows(Gate& gate, Device& device, WindowRunner& runner, Policy& policy,
@@ -47,11 +47,8 @@ class GivenWindows {
   int give(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
   // come_first() has the calling thread, when it lets go of the lock, go on only behind the windows
   // on their way there of the streams that `which` holds of.
-  void come_first(const Which& which);
-  bool any_on_their_way() {
-    forget_given();
-    return !on_their_way_.empty();
-  }
+  void come_first(const OnTheirWay::Which& which);
+  bool any_on_their_way() { return on_their_way_.any(); }
 
   // when_done() has the policy hear of plain launches when the device has ended all that the stream
   // has so far. Where the device takes no such work it never does.
@@ -89,16 +86,6 @@ class GivenWindows {
   WindowRunner::Ended end_of(WindowLine& line, const std::shared_ptr<PlannedWindow>& window);
   std::function<void()> end_of_plain(WindowLine& line, const Policy::Sample& sample = {});
   void put_off(WindowLine& line, const LaunchWindow& window, std::function<int()> submission);
-
-  // OnItsWay is a submission that may not have been given, of a window of these streams.
-  struct OnItsWay {
-    Submissions* submissions;
-    Submissions::Ticket ticket;
-    std::vector<StreamKey> streams;
-    void give() const noexcept { submissions->give_until(ticket); }
-  };
-  void forget_given();
-  std::vector<OnItsWay> on_their_way(const Which& which);
   void count(WindowLine& line, std::span<const WindowPart> parts);
   void forget(WindowLine& line, std::span<const WindowPart> parts);
   bool has_room(size_t launches) const { return launches <= room_ / 2; }
@@ -112,8 +99,8 @@ class GivenWindows {
   const Observers& observers_;
   const size_t room_;
   std::function<void(WindowLine&)> idle_;
-  std::vector<OnItsWay> on_their_way_;  // in the order of their windows
-  size_t outstanding_ = 0;              // windows
+  OnTheirWay on_their_way_;
+  size_t outstanding_ = 0;  // windows
   Count ended_;
   std::atomic<int> late_error_{0};
   std::atomic<int> refusal_{0};
