@@ -23,11 +23,11 @@ bool touches_something(const Footprint& footprint) {
 }
 
 bool is_exact(const Footprint& footprint) {
-  const auto is_exact = [](const Access& access) { return access.precision == Precision::exact; };
   return std::all_of(footprint.arguments.begin(), footprint.arguments.end(),
-                     [&](const ArgumentFootprint& argument) {
-                       return is_exact(argument.reads) && is_exact(argument.may_writes) &&
-                              is_exact(argument.must_writes);
+                     [](const ArgumentFootprint& argument) {
+                       return argument.reads.precision == Precision::exact &&
+                              argument.may_writes.precision == Precision::exact &&
+                              argument.must_writes.precision == Precision::exact;
                      });
 }
 
@@ -46,34 +46,32 @@ Footprint ShapePolicy::footprint(const LaunchShape& shape) {
   }
   Numbers difference;
   const Footprint* found = nearest(shape, difference);
-  if (found != nullptr) {
-    const Footprint example = *found;
-    for (const Numbers& numbers :
-         {with_all_extents(difference, example.shape, shape), difference}) {
-      if (refused_.contains(numbers)) continue;
-      if (auto footprint = symbolic(example, shape, numbers)) return *std::move(footprint);
-    }
+  if (found == nullptr) return specialised(shape);
+  const Footprint example = *found;
+  // Where the example is widened, as for an index that wraps around, this shape may not be.
+  std::optional<Footprint> own;
+  if (!is_exact(example)) own = specialised(shape);
+  for (const Numbers& numbers : {with_all_extents(difference, example.shape, shape), difference}) {
+    if (refused_.contains(numbers)) continue;
+    if (auto footprint = symbolic(example, shape, numbers, own)) return *std::move(footprint);
   }
-  return specialised(shape);
+  return own ? *std::move(own) : specialised(shape);
 }
 
 // symbolic() starts a family of two shapes that differ in `numbers` at most, if it is as good as
-// the first's footprint. Where that is widened, as for an index that wraps around, the second's may
-// not be: then the first is an example no longer.
+// the first's footprint. Where it is not as good as the second's `own`, which is that one's answer
+// then, the first is an example no longer.
 std::optional<Footprint> ShapePolicy::symbolic(const Footprint& example, const LaunchShape& shape,
-                                               const Numbers& numbers) {
+                                               const Numbers& numbers,
+                                               const std::optional<Footprint>& own) {
   const ShapeFamily tried = family_of(example.shape, shape, numbers);
   // Numbers near the limits of their type leave no room for a range.
   if (!is_within(tried, example.shape) || !is_within(tried, shape)) return std::nullopt;
   ++analyses_;
   const Footprint footprint = maker_.make(tried);
-  if (!is_exact(example)) {
-    const Footprint own = specialised(shape);
-    if (!is_as_good_as(footprint, own)) {
-      std::erase_if(examples_,
-                    [&](const Footprint& known) { return known.shape == example.shape; });
-      return own;
-    }
+  if (own && !is_as_good_as(footprint, *own)) {
+    std::erase_if(examples_, [&](const Footprint& known) { return known.shape == example.shape; });
+    return own;
   }
   // Compared with its parameters first: a relation that is empty for the example says nothing.
   if (is_as_good_as(footprint, example)) {

@@ -30,7 +30,7 @@ class ShapePolicy {
   using Numbers = std::vector<ShapeNumber>;
 
   std::optional<Footprint> symbolic(const Footprint& example, const LaunchShape& shape,
-                                    const Numbers& numbers);
+                                    const Numbers& numbers, const std::optional<Footprint>& own);
   static Numbers with_all_extents(const Numbers& numbers, const LaunchShape& a,
                                   const LaunchShape& b);
   Footprint specialised(const LaunchShape& shape);
