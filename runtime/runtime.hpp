@@ -55,6 +55,12 @@ struct Config {
   bool waits_for_analysis = true;
 };
 
+// VariableOf is memory of a variable of loaded code, whose place the driver has told the program.
+struct VariableOf {
+  void* code = nullptr;
+};
+using MemoryOrigin = std::variant<Memory, VariableOf>;
+
 // StreamCall is a call that puts something else than a kernel's launch on a stream.
 struct EventRecord {
   void* event = nullptr;  // CUevent
@@ -73,11 +79,6 @@ struct EventWait {
 struct HostFunction {
   StreamKey stream;
 };
-// VariableOf is memory of a variable of loaded code, whose place the driver has told the program.
-struct VariableOf {
-  void* code = nullptr;
-};
-using MemoryOrigin = std::variant<Memory, VariableOf>;
 using StreamCall = std::variant<EventRecord, EventWait, HostFunction, Transfer, GraphLaunch>;
 
 // Runtime. All functions are thread-safe; none throws, none blocks for the device's work except

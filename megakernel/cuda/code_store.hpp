@@ -135,8 +135,8 @@ class CodeStore {
   std::vector<Class> sizes_;              // likewise
   std::shared_ptr<const Loaded> loaded_;  // the newest with all of them
   std::map<Class, Group> groups_;
-  std::vector<std::shared_ptr<const Loaded>>
-      retired_;  // until the end, where threads wait for code
+  // What was before those, kept to the end where threads wait for code.
+  std::vector<std::shared_ptr<const Loaded>> retired_;
   bool stopping_ = false;
   std::thread builder_;  // started by the first body
 };

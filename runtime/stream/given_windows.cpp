@@ -124,9 +124,8 @@ void GivenWindows::put_off(WindowLine& line, const LaunchWindow& window,
                            std::function<int()> submission) {
   std::vector<StreamKey> streams = window.parts().streams();
   std::vector<OnItsWay> before = on_their_way_.of([&](const StreamKey& other) {
-    return std::ranges::any_of(streams, [&](const StreamKey& stream) {
-      return stream == other || are_ordered(stream, other);
-    });
+    return std::ranges::any_of(
+        streams, [&](const StreamKey& stream) { return comes_before(other, stream); });
   });
   auto give = [this, before = std::move(before), submission = std::move(submission)] {
     for (const OnItsWay& earlier : before)

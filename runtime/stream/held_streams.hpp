@@ -22,6 +22,11 @@ inline bool are_ordered(const StreamKey& stream, const StreamKey& other) {
   return stream.context == other.context && (stream.is_default() || other.is_default());
 }
 
+// comes_before() holds of a stream whose earlier work the device has go before the other's.
+inline bool comes_before(const StreamKey& stream, const StreamKey& other) {
+  return stream == other || are_ordered(stream, other);
+}
+
 struct WindowLine;
 
 // HeldStream is what is known of a stream.

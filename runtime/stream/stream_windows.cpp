@@ -17,8 +17,8 @@ auto is_beside(const StreamKey& stream) {
   };
 }
 
-auto comes_before(const StreamKey& stream) {
-  return [stream](const StreamKey& other) { return other == stream || are_ordered(stream, other); };
+auto goes_before(const StreamKey& stream) {
+  return [stream](const StreamKey& other) { return comes_before(other, stream); };
 }
 
 // outstanding_in() counts the launches with the device of what a handle stands for in this thread.
@@ -182,7 +182,7 @@ void StreamWindows::close_those(const Which& which) {
 }
 
 bool StreamWindows::record(void* event, const StreamKey& key) {
-  given_.come_first(comes_before(key));
+  given_.come_first(goes_before(key));
   close_those(is_beside(key));
   HeldStream& stream = held_.find(key);
   WindowLine& line = *stream.line;
@@ -223,12 +223,12 @@ bool StreamWindows::takes_part(HeldStream& stream, const KnownEvent& event) {
 }
 
 bool StreamWindows::wait(void* event, const StreamKey& key) {
-  given_.come_first(comes_before(key));
+  given_.come_first(goes_before(key));
   close_those(is_beside(key));
   HeldStream& stream = held_.find(key);
   const KnownEvent* const known = events_.find(event);
   // Where it was held, the window that records it may be on its way.
-  if (known != nullptr && !known->is_held()) given_.come_first(comes_before(known->stream->key));
+  if (known != nullptr && !known->is_held()) given_.come_first(goes_before(known->stream->key));
   if (known != nullptr && known->is_held() && takes_part(stream, *known)) {
     known->line->window.parts().wait(key, known->place);
     return true;
@@ -253,7 +253,7 @@ void StreamWindows::close_for(const Observed& observed) {
     close_those(holds(before->event));
     if (const KnownEvent* const known = events_.find(before->event)) held_.leave(*known->stream);
   } else if (const auto* of = std::get_if<OfStream>(&observed)) {
-    given_.come_first(comes_before(of->stream));
+    given_.come_first(goes_before(of->stream));
     close_those([&](const WindowLine& line) {
       return line.window.parts().has(of->stream) || are_ordered(of->stream, line.window.stream());
     });

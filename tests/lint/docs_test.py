@@ -28,7 +28,8 @@ CALLED_BY_THE_DEVICE = {"cuCtxDestroy_v2", "cuCtxGetCurrent", "cuMemcpy2D_v2", "
                         "cuStreamSynchronize"}
 CALLED_BY_THE_SHIM = {"cuInit", "cuMemcpy", "cuLaunchHostFunc", "cuLaunchKernel", "cuModuleUnload",
                       "cuMemcpyAsync", "cuMemcpy2DAsync_v2", "cuMemsetD8Async", "cuMemsetD16Async",
-                      "cuMemsetD32Async", "cuMemsetD2D8Async", "cuMemsetD2D16Async", "cuMemsetD2D32Async", "cuLibraryGetGlobal", "cuModuleGetGlobal_v2"}
+                      "cuMemsetD32Async", "cuMemsetD2D8Async", "cuMemsetD2D16Async", "cuMemsetD2D32Async",
+                      "cuLibraryGetGlobal", "cuModuleGetGlobal_v2"}
 
 # Where constants are tuned, and those there that are not: codes, sentinels, and what others fix.
 TUNED = ("runtime/", "schedule/", "megakernel/host/")
