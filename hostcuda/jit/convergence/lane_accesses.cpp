@@ -7,6 +7,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "hostcuda/jit/convergence/doubling_reach.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -67,6 +68,19 @@ bool is_never_certain(const LaneAddress& address) {
   });
 }
 
+// What is added alone and is as wide as a pointer may be one.
+std::vector<const Value*> bases_of(const LaneAddress& address) {
+  std::vector<const Value*> bases;
+  if (address.shared) return bases;
+  for (const AddressTerm& term : address.terms) {
+    const Type& type = *term.value->getType();
+    if (!term.uniform || !(type.isPointerTy() || type.isIntegerTy(64))) continue;
+    if (all_of(term.factor, [](int64_t factor) { return factor == 1; }))
+      bases.push_back(term.value);
+  }
+  return bases;
+}
+
 std::vector<LaneAccess::Span> spans_of(const LaneAccess& access) {
   std::vector<LaneAccess::Span> spans;
   for (size_t thread = 0; thread < access.runs.size(); ++thread) {
@@ -83,6 +97,11 @@ std::vector<LaneAccess::Span> spans_of(const LaneAccess& access) {
 
 }  // namespace
 
+bool exchange(const LaneAccess& first, const LaneAccess& second) {
+  return (first.doubles || second.doubles) &&
+         any_of(first.bases, [&](const Value* base) { return is_contained(second.bases, base); });
+}
+
 LaneAccesses::LaneAccesses(Function& function, const Dim3& block, const DominatorTree& dominators,
                            const LoopInfo& loops)
     : function_(function),
@@ -98,6 +117,7 @@ LaneAccesses::LaneAccesses(Function& function, const Dim3& block, const Dominato
   for (const Loop* loop : const_cast<LoopInfo&>(loops).getLoopsInPreorder())
     loop_numbers_[loop] = std::min(number++, 63U);
   LaneAddresses addresses(function, values_, warp_uniformity_, loops);
+  find_exchanged(addresses);
   for (Instruction& instruction : instructions(function))
     find(instruction, addresses);
 }
@@ -109,12 +129,27 @@ uint64_t LaneAccesses::loops_around(const BasicBlock& block) const {
   return bits;
 }
 
+// Of a buffer in which lanes exchange every access counts, wherever a thread has its address from.
+void LaneAccesses::find_exchanged(LaneAddresses& addresses) {
+  for (Instruction& instruction : instructions(function_)) {
+    const Touch touch = touch_of(instruction);
+    if (!touch.pointer || is_private(instruction, touch.pointer)) continue;
+    if (!reaches_by_doubling(*touch.pointer, loops_, warp_uniformity_)) continue;
+    for (const Value* base : bases_of(addresses.of(touch.pointer)))
+      exchanged_.insert(base);
+  }
+}
+
 void LaneAccesses::find(Instruction& instruction, LaneAddresses& addresses) {
   const Touch touch = touch_of(instruction);
   if (!touch.pointer || is_private(instruction, touch.pointer)) return;
   LaneAccess access;
   access.address = addresses.of(touch.pointer);
-  if (is_never_certain(access.address)) return;
+  access.bases = bases_of(access.address);
+  const bool is_exchanged =
+      any_of(access.bases, [&](const Value* base) { return exchanged_.contains(base); });
+  if (is_never_certain(access.address) && !is_exchanged) return;
+  access.doubles = is_exchanged && reaches_by_doubling(*touch.pointer, loops_, warp_uniformity_);
   access.instruction = &instruction;
   access.is_atomic = isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction);
   access.reads = !isa<StoreInst>(instruction);
@@ -192,10 +227,17 @@ std::vector<std::vector<unsigned>> LaneAccesses::rivals() const {
     members[accesses_[i].family].push_back(i);
   std::vector<std::vector<unsigned>> result(accesses_.size());
   for (unsigned i = 0; i < accesses_.size(); ++i) {
-    for (unsigned other : members[accesses_[i].family]) {
+    const LaneAccess& access = accesses_[i];
+    const auto add = [&](unsigned other) {
       const LaneAccess& first = accesses_[other];
-      const bool written = first.writes || accesses_[i].writes;
-      if (written && (!first.is_atomic || !accesses_[i].is_atomic)) result[i].push_back(other);
+      const bool written = first.writes || access.writes;
+      if (written && (!first.is_atomic || !access.is_atomic)) result[i].push_back(other);
+    };
+    for (unsigned other : members[access.family])
+      add(other);
+    for (unsigned other = 0; !exchanged_.empty() && other < accesses_.size(); ++other) {
+      if (accesses_[other].family != access.family && exchange(accesses_[other], access))
+        add(other);
     }
   }
   return result;

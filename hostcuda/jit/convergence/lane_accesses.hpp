@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
@@ -37,7 +38,15 @@ struct LaneAccess {
   std::vector<Span> spans;  // of each warp
   unsigned pattern = 0;     // equal where only a constant is added to the address
   unsigned family = 0;      // 0: shared memory; elsewhere equal where what is not known is the same
+  // Outside shared memory: pointers that the address is one of, with something added; and whether
+  // what is added doubles or halves in a loop (doubling_reach.hpp).
+  std::vector<const llvm::Value*> bases;
+  bool doubles = false;
 };
+
+// exchange() says whether two accesses outside shared memory are of one buffer where lanes have
+// other partners in each round: there a conflict that can't be excluded is one.
+bool exchange(const LaneAccess& first, const LaneAccess& second);
 
 // LaneAccesses finds them, but for those outside shared memory whose address no rule of
 // warp_meetings.hpp compares.
@@ -71,6 +80,7 @@ class LaneAccesses {
   bool diverges(const llvm::BasicBlock& block);
 
  private:
+  void find_exchanged(LaneAddresses& addresses);
   void find(llvm::Instruction& instruction, LaneAddresses& addresses);
   void find_guards(LaneAccess& access) const;
   static void find_threads(LaneAccess& access, LaneValues& values);
@@ -86,6 +96,7 @@ class LaneAccesses {
   std::vector<LaneAccess> accesses_;
   std::map<std::vector<int64_t>, unsigned> patterns_;
   std::map<std::vector<int64_t>, unsigned> families_;
+  llvm::SmallPtrSet<const llvm::Value*, 4> exchanged_;  // bases of accesses that double
   llvm::DenseMap<const llvm::Loop*, unsigned> loop_numbers_;
 };
 

@@ -85,9 +85,9 @@ bool LaneConflicts::conflict(unsigned first, unsigned second, uint64_t rounds) {
       answers_.try_emplace({before.pattern, after.pattern, distance, rounds}, Overlap::none);
   if (is_new) answer->second = overlap_by_rounds(before, after, rounds);
   if (answer->second != Overlap::possible) return answer->second == Overlap::certain;
-  if (!before.address.shared) return false;
-  // Who scatters to places of its own does so without a barrier.
   const bool only_write = !before.reads && !after.reads;
+  if (!before.address.shared) return !only_write && exchange(before, after);
+  // Who scatters to places of its own does so without a barrier.
   const bool scatter = has_own_terms(before.address) && has_own_terms(after.address);
   return !only_write || !scatter || (before.is_volatile && after.is_volatile);
 }

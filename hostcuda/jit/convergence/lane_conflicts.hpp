@@ -23,8 +23,8 @@ class LaneConflicts {
 
   // conflict() says whether a lane may access, with the second access, what another lane of its
   // warp has accessed with the first and where their order matters. Since then a lane may have
-  // begun further rounds of the loops in `rounds`. In shared memory a conflict that can't be
-  // excluded is one, elsewhere only what is certain.
+  // begun further rounds of the loops in `rounds`. In shared memory, and where lanes
+  // exchange(), a conflict that can't be excluded is one, elsewhere only what is certain.
   bool conflict(unsigned first, unsigned second, uint64_t rounds);
 
  private:

@@ -12,7 +12,9 @@
 // - In shared memory, what can't be told counts as touched, but for two stores that both scatter
 //   (to places that each thread has from elsewhere): programs never rely on the order of those.
 // - In other memory, only what is certain counts: the same pointer with offsets that differ by what
-//   is known. Nothing else would leave out[i] = f(in[i]) alone.
+//   is known. Nothing else would leave out[i] = f(in[i]) alone. But where a loop's variable that
+//   doubles or halves says how far lanes reach, as in trees, scans and sorting networks, what can't
+//   be told counts for the buffer that they reach into (doubling_reach.hpp).
 // - Lanes that have parted meet with those that come to the same place. Those ahead wait for those
 //   behind (exchange.hpp), and lanes that parted inside a loop meet again where their ways join.
 // - A lane that waits for another one in a loop (for a volatile word or by an atomic operation)

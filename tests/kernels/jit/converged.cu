@@ -199,6 +199,61 @@ extern "C" __global__ void shift_in_place(int* buffer) {
   if (threadIdx.x % 32 > 0) buffer[i] = buffer[i - 1] + 1;
 }
 
+// Each warp sorts its part of a buffer in place: how far its lanes reach halves in each round, and how
+// much there is to sort is known when the kernel runs.
+extern "C" __global__ void sort_in_buffer(int* buffer, long long count) {
+  int lane = threadIdx.x & 31;
+  int* part = buffer + (threadIdx.x / 32) * count;
+  for (long long size = 2; size <= count; size *= 2) {
+    for (long long reach = size / 2; reach >= 1; reach /= 2) {
+      for (long long j = lane; j < count / 2; j += 32) {
+        long long at = j + (j & -reach);
+        int first = part[at], second = part[at + reach];
+        if (at & size ? first < second : first > second) {
+          part[at] = second;
+          part[at + reach] = first;
+        }
+      }
+    }
+  }
+}
+
+// A buffer's first elements become the greatest; then a network says where they go.
+extern "C" __global__ void merge_in_buffer(int* buffer, int count) {
+  int lane = threadIdx.x;
+  for (int i = lane; i < count; i += 32) {
+    int first = buffer[count - i - 1], second = buffer[count + i];
+    if (first < second) {
+      buffer[count - i - 1] = second;
+      buffer[count + i] = first;
+    }
+  }
+  for (int reach = count / 2; reach >= 1; reach /= 2) {
+    for (int j = lane; j < count / 2; j += 32) {
+      int at = j + (j & -reach);
+      int first = buffer[at], second = buffer[at + reach];
+      if (first < second) {
+        buffer[at] = second;
+        buffer[at + reach] = first;
+      }
+    }
+  }
+}
+
+extern "C" __global__ void tree_in_buffer(int* buffer, int count) {
+  int t = threadIdx.x;
+  for (int half = count / 2; half > 0; half >>= 1) {
+    if (t < half) buffer[t] += buffer[t + half];
+  }
+}
+
+extern "C" __global__ void scan_in_buffer(int* buffer, int count) {
+  int t = threadIdx.x;
+  for (int reach = 1; reach < count; reach *= 2) {
+    if (t >= reach) buffer[t] += buffer[t - reach];
+  }
+}
+
 // A lock that each lane takes for itself, which lanes in step alone could not; then a sum.
 extern "C" __global__ void lock_and_tree(const int* in, int* out) {
   __shared__ int lock, kept;

@@ -246,3 +246,29 @@ extern "C" __global__ void stencil_rows(const float* in, float* out, int n) {
   for (int y = 1; y < n - 1; ++y)
     out[y * n + x] = in[y * n + x - 1] + in[y * n + x + 1] + in[(y - 1) * n + x];
 }
+
+// Each thread goes down a column of one buffer, or along a part of it.
+extern "C" __global__ void column_in_place(float* a, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int y = 1; y < n; ++y) a[y * n + x] += 0.5f * a[(y - 1) * n + x];
+}
+
+extern "C" __global__ void part_in_place(float* a, int n) {
+  float* part = a + (blockIdx.x * blockDim.x + threadIdx.x) * n;
+  for (int i = 1; i < n; ++i) part[i] += 0.5f * part[i - 1];
+}
+
+extern "C" __global__ void paths(int* length, int n, int k) {
+  for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < n * n; t += gridDim.x * blockDim.x) {
+    int i = t / n, j = t % n;
+    length[t] = min(length[t], length[i * n + k] + length[k * n + j]);
+  }
+}
+
+// Half of a number at a time, and nobody else's place.
+extern "C" __global__ void look_up(const float* table, float* out, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x, at = 0;
+  for (int step = n / 2; step > 0; step /= 2)
+    if (table[at + step] < out[t]) at += step;
+  out[t] = table[at];
+}

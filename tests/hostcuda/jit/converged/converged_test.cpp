@@ -1,4 +1,6 @@
 // Lanes of a warp see each other's earlier accesses without a barrier.
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "hostcuda/jit/run_kernel.hpp"
@@ -148,6 +150,42 @@ TEST_F(Converged, GlobalMemoryPassesToTheNextLane) {
     ASSERT_EQ(out[i], i % 32 < 31 ? 2 * in[i + 1] : 0) << i;
     ASSERT_EQ(moved[i], i % 32 > 0 ? in[i - 1] + 1 : in[i]) << i;
   }
+}
+
+TEST_F(Converged, WarpsSortInGlobalMemory) {
+  for (int64_t count : {32, 64, 256, 1024}) {
+    std::vector<int> buffer = numbers(2 * static_cast<size_t>(count));
+    std::vector<int> wanted = buffer;
+    kernels.run("sort_in_buffer", {1}, {64}, 0, buffer.data(), count);
+    for (auto part = wanted.begin(); part != wanted.end(); part += count)
+      std::sort(part, part + count);
+    EXPECT_EQ(buffer, wanted) << count;
+  }
+}
+
+TEST_F(Converged, WarpsMergeInGlobalMemory) {
+  for (int count : {32, 64, 256}) {
+    std::vector<int> buffer = numbers(2 * static_cast<size_t>(count));
+    std::sort(buffer.begin(), buffer.begin() + count, std::greater<>());
+    std::sort(buffer.begin() + count, buffer.end(), std::greater<>());
+    std::vector<int> wanted = buffer;
+    kernels.run("merge_in_buffer", {1}, {32}, 0, buffer.data(), count);
+    std::sort(wanted.begin(), wanted.end(), std::greater<>());
+    wanted.resize(static_cast<size_t>(count));
+    buffer.resize(static_cast<size_t>(count));
+    EXPECT_EQ(buffer, wanted) << count;
+  }
+}
+
+TEST_F(Converged, TreesAndScansGoThroughGlobalMemory) {
+  const std::vector<int> in = numbers(32);
+  std::vector<int> tree = in, scan = in;
+  kernels.run("tree_in_buffer", {1}, {32}, 0, tree.data(), 32);
+  kernels.run("scan_in_buffer", {1}, {32}, 0, scan.data(), 32);
+  std::vector<int> sums(32);
+  std::partial_sum(in.begin(), in.end(), sums.begin());
+  EXPECT_EQ(tree.front(), sums.back());
+  EXPECT_EQ(scan, sums);
 }
 
 // Lanes that take a lock in turn must not wait for each other inside it.

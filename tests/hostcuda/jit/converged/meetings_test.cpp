@@ -38,8 +38,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"synchronised", "bodies", {256}}, Case{"synchronised", "histogram", {256}},
         Case{"synchronised", "diagonals", {16}}, Case{"synchronised", "scatter", {256}},
         Case{"synchronised", "saxpy", {256}}, Case{"synchronised", "stencil_rows", {128}},
-        Case{"gemm_tiled", "gemm_tiled", {16, 16}}, Case{"gemm_tiled", "reverse_dynamic", {128}},
-        Case{"jit_warps", "block_sum", {256}}, Case{"jit_warps", "warp_barrier", {64}}),
+        Case{"synchronised", "column_in_place", {128}},
+        Case{"synchronised", "part_in_place", {128}}, Case{"synchronised", "paths", {256}},
+        Case{"synchronised", "look_up", {256}}, Case{"gemm_tiled", "gemm_tiled", {16, 16}},
+        Case{"gemm_tiled", "reverse_dynamic", {128}}, Case{"jit_warps", "block_sum", {256}},
+        Case{"jit_warps", "warp_barrier", {64}}),
     name_of);
 
 class Meetings : public testing::TestWithParam<Case> {};
@@ -53,7 +56,9 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Meetings,
                          testing::Values(Case{"converged", "tree_volatile", {256}},
                                          Case{"converged", "tree_plain", {256}},
                                          Case{"converged", "table", {256}},
-                                         Case{"converged", "shift_in_place", {128}}),
+                                         Case{"converged", "shift_in_place", {128}},
+                                         Case{"converged", "sort_in_buffer", {64}},
+                                         Case{"converged", "scan_in_buffer", {32}}),
                          name_of);
 
 }  // namespace
