@@ -1,7 +1,8 @@
 // Addresses that depend on a variable which doubles or halves from round to round of a loop.
 //
-// Trees, scans and sorting networks go so: in each round each lane has another partner, twice or half as far away.
-// Whoever writes and reads one buffer at such addresses exchanges with other lanes.
+// Trees, scans and sorting networks go so: in each round each lane has another partner, twice or
+// half as far away. Whoever writes and reads one buffer at such addresses exchanges with other
+// lanes.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
