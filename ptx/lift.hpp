@@ -18,7 +18,8 @@
 //   values below 2^32: offsets into the block's shared memory. cvta between generic and shared,
 //   const or local is an addrspacecast.
 // - module variables (.global, .const) are external declarations [bytes x i8] in addrspace(1) and
-//   addrspace(4): their storage and first content belong to the loaded module.
+//   addrspace(4): their storage and first content belong to the loaded module. The compiler's own
+//   tables (__cudart_*, for sin and cos) are constant.
 // - .local variables are allocas, cast to addrspace(5).
 // - what NVVM has no intrinsic for in LLVM 19 is a call of a declaration sluice.*: bar.arrive is
 //   sluice.barrier.arrive(number, count), bar.red at other barriers than 0

@@ -54,12 +54,8 @@ unsigned moving_opcode(Value* value) {
 
 Root root_of_variable(const GlobalVariable& variable) {
   const unsigned space = variable.getAddressSpace();
-  if (space == constant_space) return {Root::Kind::constant_space, 0, {}};
+  if (space == constant_space || variable.isConstant()) return {Root::Kind::constant_space, 0, {}};
   if (space > global_space) return {Root::Kind::block_private, 0, {}};
-  // The compiler's own tables (for sin and cos of large arguments) are never written.
-  if (variable.isConstant() || variable.getName().starts_with("__cudart_")) {
-    return {Root::Kind::constant_space, 0, {}};
-  }
   return {Root::Kind::module_variable, 0, variable.getName().str()};
 }
 

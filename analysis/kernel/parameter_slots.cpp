@@ -116,15 +116,13 @@ std::map<FieldKey, ScalarField> find_fields(Function& kernel,
   return fields;
 }
 
-// variables_of() are the module's .global variables that the kernel uses, by name. Those of the
-// compiler (tables for sin and cos of large arguments) are never written.
+// variables_of() are the module's .global variables that the kernel uses, by name, but for those
+// that are never written.
 std::vector<GlobalVariable*> variables_of(Function& kernel) {
   std::vector<GlobalVariable*> found;
   for (GlobalVariable& variable : kernel.getParent()->globals()) {
     const bool is_global = variable.getAddressSpace() <= 1;
-    if (!is_global || variable.isConstant() || variable.getName().starts_with("__cudart_")) {
-      continue;
-    }
+    if (!is_global || variable.isConstant()) continue;
     convertUsersOfConstantsToInstructions({&variable}, &kernel);
     const bool is_used = any_of(variable.users(), [&](const User* user) {
       auto* instruction = dyn_cast<Instruction>(user);

@@ -233,8 +233,11 @@ llvm::GlobalVariable* ModuleLifter::add_variable(const Variable& declaration) {
         "variable '" + declaration.name + "' lies in a state space that Sluice does not support",
         "kernel " + kernel_ + ", PTX line " + std::to_string(declaration.location.line)));
   }
-  auto* global = new llvm::GlobalVariable(*module_, type, false, linkage, content, declaration.name,
-                                          nullptr, llvm::GlobalValue::NotThreadLocal, space);
+  // The compiler's own tables (for sin and cos) are never written.
+  const bool is_table = declaration.name.starts_with("__cudart_");
+  auto* global =
+      new llvm::GlobalVariable(*module_, type, is_table, linkage, content, declaration.name,
+                               nullptr, llvm::GlobalValue::NotThreadLocal, space);
   global->setAlignment(llvm::Align(declaration.aligned_to()));
   return global;
 }

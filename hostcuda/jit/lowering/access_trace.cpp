@@ -54,6 +54,7 @@ bool leads_to_private(const Value* pointer, bool with_shared) {
   return leads_back(pointer, [&](const Value& value) {
     if (with_shared && is_in(value, shared_space)) return true;
     if (is_in(value, constant_space) || is_in(value, local_space)) return true;
+    if (auto* variable = dyn_cast<GlobalVariable>(&value)) return variable->isConstant();
     const auto* argument = dyn_cast<Argument>(&value);
     return isa<AllocaInst>(value) || (argument && argument->hasByValAttr());
   });
