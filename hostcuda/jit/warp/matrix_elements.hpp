@@ -12,6 +12,9 @@
 // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
 namespace sluice::hostcuda::jit {
 
+// Compiled for the vector instructions that most machines have, and chosen when it is loaded.
+#define SLUICE_FOR_MACHINES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+
 #define SLUICE_INLINE [[gnu::always_inline]] inline
 #define SLUICE_INLINE_LAMBDA __attribute__((always_inline))
 

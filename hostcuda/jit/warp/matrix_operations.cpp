@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hostcuda/jit/warp/common_products.hpp"
 #include "hostcuda/jit/warp/matrix_elements.hpp"
 
 // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
@@ -13,9 +14,6 @@ namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace ptx::matrix_call;
-
-// Compiled for the vector instructions that most machines have, and chosen when it is loaded.
-#define SLUICE_FOR_MACHINES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
 
 // The largest product: m32n8k16, m16n8k64.
 constexpr unsigned most_rows = 32;
@@ -266,7 +264,8 @@ void run_matrix_operation(const Operation& operation, const WarpSlots& slots) {
     case Element::f16:
     case Element::bf16:
     case Element::tf32:
-      return multiply_floats(operation, slots);
+      if (!multiply_common(operation, slots)) multiply_floats(operation, slots);
+      return;
     default:
       return multiply_integers(operation, slots);
   }
