@@ -22,20 +22,17 @@ SLUICE_INLINE Vector load(const void* from) {
   return vector;
 }
 
-// The bits of f16 as floats: see float_of_half().
-SLUICE_INLINE Row floats_of_halves(Words halves) {
-  const Words magnitude = halves & 0x7FFF;
-  Words bits = (Words)((Row)(magnitude << 13) * 0x1p112F);
-  bits |= (Words)(magnitude >= 0x7C00) & 0x7F800000;
-  return (Row)(bits | (halves & 0x8000) << 16);
-}
-
+// Elements of 16 bits in the upper halves of words, as floats; a tf32 is a word, whose lower 13
+// bits are ignored.
 template <Element element>
 SLUICE_INLINE Row floats_of(Words bits) {
-  if constexpr (element == Element::f16) return floats_of_halves(bits);
-  if constexpr (element == Element::bf16) return (Row)(bits << 16);
-  // The lower 13 bits of a tf32 register are ignored.
-  return (Row)(bits & 0xFFFFE000);
+  if constexpr (element == Element::bf16) return (Row)bits;
+  if constexpr (element == Element::tf32) return (Row)(bits & 0xFFFFE000);
+  // As float_of_half() has it, with the sign in its place.
+  using Signed = int32_t __attribute__((vector_size(32)));
+  const Row moved = (Row)((Words)((Signed)bits >> 3) & 0x8FFFE000) * 0x1p112F;
+  const Signed is_special = (Signed)(bits & 0x7FFF0000) >= 0x7C000000;
+  return (Row)((Words)moved | ((Words)is_special & 0x7F800000));
 }
 
 // Shape is a product whose accumulators' columns lie in tiles of eight, and whose rows do.
@@ -74,8 +71,8 @@ struct Shape {
         if constexpr (in_slot == 1) {
           to[word] = floats_of<element>(words[word]);
         } else {
-          to[2 * word] = floats_of<element>(words[word] & 0xFFFF);
-          to[2 * word + 1] = floats_of<element>(words[word] >> 16);
+          to[2 * word] = floats_of<element>(words[word] << 16);
+          to[2 * word + 1] = floats_of<element>(words[word] & 0xFFFF0000);
         }
       }
     }
@@ -90,7 +87,7 @@ struct Shape {
         if constexpr (in_slot == 1) {
           bits = load<Words>(slot + 4 * i);
         } else {
-          bits = __builtin_convertvector(load<Halves>(slot + 2 * i), Words);
+          bits = __builtin_convertvector(load<Halves>(slot + 2 * i), Words) << 16;
         }
         const Row floats = floats_of<element>(bits);
         std::memcpy(to + i, &floats, sizeof(floats));
@@ -102,8 +99,8 @@ struct Shape {
     if constexpr (accumulator == Element::f16) {
       using Four = uint32_t __attribute__((vector_size(16)));
       const auto words = load<Four>(even);
-      return floats_of_halves(
-          __builtin_shufflevector(words & 0xFFFF, words >> 16, 0, 1, 2, 3, 4, 5, 6, 7));
+      return floats_of<Element::f16>(
+          __builtin_shufflevector(words << 16, words & 0xFFFF0000, 0, 1, 2, 3, 4, 5, 6, 7));
     }
     return __builtin_shufflevector(load<HalfRow>(even), load<HalfRow>(odd), 0, 1, 2, 3, 4, 5, 6, 7);
   }

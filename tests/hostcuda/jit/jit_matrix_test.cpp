@@ -2,7 +2,9 @@
 // Values are small integers, so any order of sums gives the same result.
 #include <bit>
 #include <functional>
+#include <limits>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -206,6 +208,41 @@ TEST(MmaQuadPairs, MultipliesFourPairsOfMatrices) {
           ASSERT_EQ(out.get(lane, i), value) << name << " lane " << lane << " element " << i;
         }
       }
+    }
+  }
+}
+
+// Halves that are no common numbers, each the only one of its row that is not zero.
+TEST(MmaHalves, AreWhatTheirBitsSay) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::pair<uint32_t, float> values[] = {
+      {0x0001, 0x1p-24F}, {0x8001, -0x1p-24F}, {0x03FF, 1023 * 0x1p-24F}, {0x0400, 0x1p-14F},
+      {0x7BFF, 65504.0F}, {0xFBFF, -65504.0F}, {0x7C00, infinity},        {0xFC00, -infinity},
+      {0x3C00, 1.0F},     {0xC000, -2.0F},     {0x3555, 0x1.554p-2F},     {0x0000, 0.0F}};
+  constexpr uint32_t one = 0x3C00;
+  const ElementType half("f16");
+  WarpRegisters a(half, 8), b(half, 4), zero(half, 4), no_a(half, 8);
+  WarpRegisters wide_zero(ElementType("f32"), 4);
+  for (unsigned g = 0; g < 8; ++g) {
+    a.word(4 * g, 0) = values[g].first;
+    a.word(4 * g, 1) = values[(g + 8) % std::size(values)].first;
+    b.word(4 * g, 0) = one;
+  }
+  const auto& place = warp_places()[0];
+  const WarpRegisters wide = run_warp_instruction(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", place, wide_zero, {&a, &b, &wide_zero});
+  const char* narrow_name = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
+  const WarpRegisters narrow = run_warp_instruction(narrow_name, place, zero, {&a, &b, &zero});
+  const WarpRegisters kept = run_warp_instruction(narrow_name, place, zero, {&no_a, &b, &narrow});
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    for (unsigned upper = 0; upper < 2; ++upper) {
+      const auto& [bits, value] = values[(lane / 4 + 8 * upper) % std::size(values)];
+      for (unsigned column = 0; column < 2; ++column) {
+        const auto word = static_cast<uint32_t>(wide.word(lane, 2 * upper + column));
+        EXPECT_EQ(std::bit_cast<float>(word), value) << std::hex << bits;
+      }
+      EXPECT_EQ(narrow.word(lane, upper), bits << 16 | bits) << std::hex << bits;
+      EXPECT_EQ(kept.word(lane, upper), bits << 16 | bits) << std::hex << bits;
     }
   }
 }
