@@ -2,9 +2,10 @@
 
 #include <vector>
 
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
+
+#include "hostcuda/jit/convergence/loop_variable.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -45,20 +46,21 @@ bool is_scaled_by_constants(const Value& next, const PHINode& variable) {
   return scaled;
 }
 
-bool doubles(const PHINode& phi, const LoopInfo& loops) {
-  const Loop* loop = loops.getLoopFor(phi.getParent());
-  if (!loop || loop->getHeader() != phi.getParent() || phi.getNumIncomingValues() != 2) {
-    return false;
-  }
-  const unsigned back = loop->contains(phi.getIncomingBlock(0)) ? 0 : 1;
-  return !loop->contains(phi.getIncomingBlock(1 - back)) &&
-         is_scaled_by_constants(*phi.getIncomingValue(back), phi);
-}
-
 }  // namespace
 
-bool reaches_by_doubling(const Value& address, const LoopInfo& loops,
-                         const Uniformity& uniformity) {
+DoublingVariables doubling_variables(const LoopInfo& loops, const Uniformity& uniformity) {
+  DoublingVariables found;
+  for (const Loop* loop : const_cast<LoopInfo&>(loops).getLoopsInPreorder()) {
+    for (const PHINode& phi : loop->getHeader()->phis()) {
+      const std::optional<LoopVariable> variable = loop_variable(phi, loops);
+      if (variable && uniformity.is_uniform(phi) && is_scaled_by_constants(*variable->next, phi))
+        found.insert(&phi);
+    }
+  }
+  return found;
+}
+
+bool reaches_by(const Value& address, const DoublingVariables& variables) {
   SmallPtrSet<const Value*, 32> seen;
   std::vector<const Value*> pending = {&address};
   while (!pending.empty() && seen.size() < most_reach_steps) {
@@ -66,8 +68,7 @@ bool reaches_by_doubling(const Value& address, const LoopInfo& loops,
     pending.pop_back();
     if (!instruction || !seen.insert(instruction).second) continue;
     if (instruction->mayReadOrWriteMemory()) continue;
-    auto* phi = dyn_cast<PHINode>(instruction);
-    if (phi && uniformity.is_uniform(*phi) && doubles(*phi, loops)) return true;
+    if (variables.contains(instruction)) return true;
     pending.insert(pending.end(), instruction->value_op_begin(), instruction->value_op_end());
   }
   return false;

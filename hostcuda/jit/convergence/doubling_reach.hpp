@@ -5,16 +5,22 @@
 // lanes.
 #pragma once
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Value.h>
 
 #include "hostcuda/jit/regions/uniformity.hpp"
 
 namespace sluice::hostcuda::jit {
 
-// reaches_by_doubling() says whether an address is computed, by arithmetic alone, from a variable
-// of a loop that is the same for all lanes and is multiplied, divided or shifted in each round.
-bool reaches_by_doubling(const llvm::Value& address, const llvm::LoopInfo& loops,
-                         const Uniformity& uniformity);
+using DoublingVariables = llvm::SmallPtrSet<const llvm::Instruction*, 4>;
+
+// doubling_variables() are the variables of loops that are the same for all lanes and are
+// multiplied, divided or shifted by constants in each round.
+DoublingVariables doubling_variables(const llvm::LoopInfo& loops, const Uniformity& uniformity);
+
+// reaches_by() says whether an address is computed from one of them by arithmetic alone.
+bool reaches_by(const llvm::Value& address, const DoublingVariables& variables);
 
 }  // namespace sluice::hostcuda::jit

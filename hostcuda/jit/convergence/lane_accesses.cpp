@@ -131,10 +131,13 @@ uint64_t LaneAccesses::loops_around(const BasicBlock& block) const {
 
 // Of a buffer in which lanes exchange every access counts, wherever a thread has its address from.
 void LaneAccesses::find_exchanged(LaneAddresses& addresses) {
+  const DoublingVariables variables = doubling_variables(loops_, warp_uniformity_);
+  if (variables.empty()) return;
   for (Instruction& instruction : instructions(function_)) {
     const Touch touch = touch_of(instruction);
     if (!touch.pointer || is_private(instruction, touch.pointer)) continue;
-    if (!reaches_by_doubling(*touch.pointer, loops_, warp_uniformity_)) continue;
+    if (!reaches_by(*touch.pointer, variables)) continue;
+    doubling_.insert(&instruction);
     for (const Value* base : bases_of(addresses.of(touch.pointer)))
       exchanged_.insert(base);
   }
@@ -149,7 +152,7 @@ void LaneAccesses::find(Instruction& instruction, LaneAddresses& addresses) {
   const bool is_exchanged =
       any_of(access.bases, [&](const Value* base) { return exchanged_.contains(base); });
   if (is_never_certain(access.address) && !is_exchanged) return;
-  access.doubles = is_exchanged && reaches_by_doubling(*touch.pointer, loops_, warp_uniformity_);
+  access.doubles = doubling_.contains(&instruction);
   access.instruction = &instruction;
   access.is_atomic = isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction);
   access.reads = !isa<StoreInst>(instruction);

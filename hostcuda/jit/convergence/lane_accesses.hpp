@@ -96,7 +96,8 @@ class LaneAccesses {
   std::vector<LaneAccess> accesses_;
   std::map<std::vector<int64_t>, unsigned> patterns_;
   std::map<std::vector<int64_t>, unsigned> families_;
-  llvm::SmallPtrSet<const llvm::Value*, 4> exchanged_;  // bases of accesses that double
+  llvm::SmallPtrSet<const llvm::Instruction*, 8> doubling_;  // accesses
+  llvm::SmallPtrSet<const llvm::Value*, 4> exchanged_;       // their bases
   llvm::DenseMap<const llvm::Loop*, unsigned> loop_numbers_;
 };
 

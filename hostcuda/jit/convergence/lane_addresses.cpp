@@ -6,6 +6,7 @@
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
 
+#include "hostcuda/jit/convergence/loop_variable.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -46,16 +47,8 @@ uint64_t known_multiple(const Value* value, unsigned depth = 0) {
 }  // namespace
 
 const Value* induction_step(const PHINode& phi, const LoopInfo& loops) {
-  const Loop* loop = loops.getLoopFor(phi.getParent());
-  if (!loop || loop->getHeader() != phi.getParent() || phi.getNumIncomingValues() != 2) {
-    return nullptr;
-  }
-  const unsigned back = loop->contains(phi.getIncomingBlock(0)) ? 0 : 1;
-  if (!loop->contains(phi.getIncomingBlock(back)) ||
-      loop->contains(phi.getIncomingBlock(1 - back))) {
-    return nullptr;
-  }
-  const auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValue(back));
+  const std::optional<LoopVariable> variable = loop_variable(phi, loops);
+  const auto* next = variable ? dyn_cast<BinaryOperator>(variable->next) : nullptr;
   if (!next || next->getOpcode() != Instruction::Add) return nullptr;
   for (unsigned side = 0; side < 2; ++side) {
     if (next->getOperand(side) == &phi) return next->getOperand(1 - side);
@@ -179,9 +172,7 @@ void LaneAddresses::add_offsets(const Value* address, const Factor& factor, unsi
 bool LaneAddresses::add_induction(const PHINode& phi, const Factor& factor, unsigned depth) {
   const Value* step = induction_step(phi, loops_);
   if (!step) return false;
-  const Loop* loop = loops_.getLoopFor(phi.getParent());
-  const unsigned start = loop->contains(phi.getIncomingBlock(0)) ? 1 : 0;
-  add(phi.getIncomingValue(start), factor, depth);
+  add(loop_variable(phi, loops_)->start, factor, depth);
   AddressTerm& gained = term(&phi, factor);
   gained.uniform = is_uniform(step);
   gained.step = std::max<uint64_t>(known_multiple(step), 1);

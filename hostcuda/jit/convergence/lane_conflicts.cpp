@@ -7,6 +7,8 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/Support/KnownBits.h>
 
+#include "hostcuda/jit/convergence/loop_variable.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
@@ -253,9 +255,8 @@ LaneValues* LaneConflicts::assuming(const AddressTerm& term, int64_t value) {
   LaneValues::Lanes lanes(accesses_.values().threads(), 0);
   if (term.is_start_left_out) {
     auto& phi = *cast<PHINode>(term.value);
-    const Loop* loop = accesses_.loops().getLoopFor(phi.getParent());
-    const LaneValues::Lanes* start = accesses_.values().of(
-        phi.getIncomingValue(loop->contains(phi.getIncomingBlock(0)) ? 1 : 0));
+    const LaneValues::Lanes* start =
+        accesses_.values().of(loop_variable(phi, accesses_.loops())->start);
     if (!start) return nullptr;
     lanes = *start;
   }

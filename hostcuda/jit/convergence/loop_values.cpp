@@ -39,15 +39,13 @@ bool ends(const Loop& loop, LaneValues& values) {
 const std::vector<uint64_t>& LoopValues::find(const PHINode& phi, unsigned depth) {
   const auto [known, is_new] = known_.try_emplace(&phi);
   if (!is_new || depth > most_loops || !phi.getType()->isIntegerTy() ||
-      phi.getType()->getIntegerBitWidth() > 64 || phi.getNumIncomingValues() != 2) {
+      phi.getType()->getIntegerBitWidth() > 64) {
     return known->second;
   }
-  const Loop* loop = loops_.getLoopFor(phi.getParent());
-  if (!loop || loop->getHeader() != phi.getParent()) return known->second;
-  const unsigned back = loop->contains(phi.getIncomingBlock(0)) ? 0 : 1;
-  if (loop->contains(phi.getIncomingBlock(1 - back))) return known->second;
-  std::vector<uint64_t> values = start_of(phi.getIncomingValue(1 - back), depth);
-  if (!values.empty()) values = follow(phi, *loop, back, std::move(values));
+  const std::optional<LoopVariable> variable = loop_variable(phi, loops_);
+  if (!variable) return known->second;
+  std::vector<uint64_t> values = start_of(variable->start, depth);
+  if (!values.empty()) values = follow(phi, *variable, std::move(values));
   return known_[&phi] = std::move(values);
 }
 
@@ -68,9 +66,9 @@ std::vector<uint64_t> LoopValues::start_of(const Value* start, unsigned depth) {
   return found;
 }
 
-std::vector<uint64_t> LoopValues::follow(const PHINode& phi, const Loop& loop, unsigned back,
+std::vector<uint64_t> LoopValues::follow(const PHINode& phi, const LoopVariable& variable,
                                          std::vector<uint64_t> values) {
-  const Value* next = phi.getIncomingValue(back);
+  const Value* next = variable.next;
   auto* operation = dyn_cast<Instruction>(next);
   const bool multiplies = operation && (operation->getOpcode() == Instruction::Shl ||
                                         operation->getOpcode() == Instruction::Mul);
@@ -79,7 +77,7 @@ std::vector<uint64_t> LoopValues::follow(const PHINode& phi, const Loop& loop, u
     round.assume(&phi, LaneValues::Lanes(round.threads(), values[i]));
     const auto value = common_value(round, next);
     if (!value) return {};
-    if (ends(loop, round) || (multiplies && *value == 0)) continue;
+    if (ends(*variable.loop, round) || (multiplies && *value == 0)) continue;
     if (!is_contained(values, *value)) values.push_back(*value);
     if (values.size() > most_values) return {};
   }

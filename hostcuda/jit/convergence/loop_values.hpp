@@ -8,6 +8,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 
 #include "hostcuda/jit/convergence/lane_values.hpp"
+#include "hostcuda/jit/convergence/loop_variable.hpp"
 
 namespace sluice::hostcuda::jit {
 
@@ -28,7 +29,7 @@ class LoopValues {
  private:
   const std::vector<uint64_t>& find(const llvm::PHINode& phi, unsigned depth);
   std::vector<uint64_t> start_of(const llvm::Value* start, unsigned depth);
-  std::vector<uint64_t> follow(const llvm::PHINode& phi, const llvm::Loop& loop, unsigned back,
+  std::vector<uint64_t> follow(const llvm::PHINode& phi, const LoopVariable& variable,
                                std::vector<uint64_t> values);
   void find_variables(const llvm::Value* value, unsigned depth,
                       std::vector<const llvm::PHINode*>& found);

@@ -1,7 +1,5 @@
 #include "hostcuda/jit/warp/common_products.hpp"
 
-#include <utility>
-
 #include "hostcuda/jit/warp/matrix_elements.hpp"
 
 // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): places in one warp's matrices
