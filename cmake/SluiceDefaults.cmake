@@ -74,10 +74,12 @@ add_library(sluice_flags INTERFACE)
 target_link_libraries(sluice_flags INTERFACE sluice_plain_flags)
 # Instrumented code at -O3 takes a minute a file to compile and finds no more. With all the checks of
 # addresses and undefined behaviour even -O1 takes twice as long as -O0, and GCC twice as long as clang, by which
-# scripts/build has them built.
+# scripts/build has them built. What is fuzzed as well (tests/fuzz) has to run some thousand times in half a minute.
 if(SLUICE_SANITIZE STREQUAL "address")
-  target_compile_options(sluice_flags INTERFACE -O0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_compile_options(sluice_flags INTERFACE $<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_FUZZED>>,-O1,-O0>)
+  target_compile_options(sluice_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(sluice_flags INTERFACE -fsanitize=address,undefined)
+  target_compile_options(sluice_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fsanitize=fuzzer-no-link>)
 elseif(SLUICE_SANITIZE STREQUAL "thread")
   target_compile_options(sluice_flags INTERFACE -O1 -fsanitize=thread -fno-omit-frame-pointer -g1)
   target_link_options(sluice_flags INTERFACE -fsanitize=thread)

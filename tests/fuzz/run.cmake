@@ -1,5 +1,5 @@
-# Runs the fuzzer of FUZZED for SECONDS on a new corpus in FOLDER: what the tests and samples in
-# BUILD make for it, and FOUND.
+# Runs FUZZER, of FUZZED, for SECONDS on a new corpus in FOLDER: what the tests and samples in BUILD
+# make for it, and FOUND.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER} ${FOLDER}/made)
 set(samples "stencil --size 64 --iterations 4 --block 16,8" "heat3d --size 16 --iterations 3 --block 8,4,4"
@@ -42,7 +42,7 @@ else()
 endif()
 list(LENGTH seeds count)
 if(count LESS 5)
-  message(FATAL_ERROR "only ${count} seeds in ${BUILD}: build samples and tests first")
+  message(FATAL_ERROR "only ${count} seeds in ${BUILD}: run scripts/build first")
 endif()
 file(GLOB found ${FOUND}/*)
 foreach(input IN LISTS seeds found)
@@ -54,7 +54,7 @@ file(MAKE_DIRECTORY ${FOLDER}.scratch)
 set(ENV{TMPDIR} ${FOLDER}.scratch)
 # A busy machine takes minutes over an input of a second; ctest's own limit is 300.
 execute_process(
-  COMMAND ${BUILD}/tests/${FUZZED}_fuzz -max_total_time=${SECONDS} -timeout=200 -rss_limit_mb=2048
+  COMMAND ${FUZZER} -max_total_time=${SECONDS} -timeout=200 -rss_limit_mb=2048
     -max_len=${most_bytes} -seed=${SEED} -print_final_stats=1 -artifact_prefix=${FOLDER}/ ${FOLDER}
   RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
