@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/processors.hpp"
 #include "base/thread/brief_lock.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
@@ -74,6 +75,7 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work
   if (work->takes_room()) wait_for_room(queue, lock);
   order_.order_before(*queue, after);
   Ticket ticket = order_.add(queue, std::move(work), std::move(after));
+  last_submitter_ = current_processor();
   provide_thread(lock);
   return ticket;
 }
@@ -159,7 +161,10 @@ void Engine::rest(Lock& lock) {
 void Engine::sleep_until_ready(Lock& lock) {
   ++looking_;
   if (!std::exchange(somebody_spins_, true)) {
+    const int submitter = last_submitter_;
     lock.unlock();
+    // Who submits the next work mostly waits for it: on one processor they would take turns.
+    if (current_processor() == submitter) move_away({&submitter, 1});
     spin_until([&] { return order_.ready() != 0; });
     lock_briefly_held(lock);
     somebody_spins_ = false;
@@ -197,14 +202,14 @@ void Engine::run_first(StreamQueue& queue, Lock& lock) {
 }
 
 std::vector<Ticket> Engine::before(const std::shared_ptr<StreamQueue>& queue) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock = lock_briefly_held(mutex_);
   std::vector<Ticket> tickets = order_.before(queue);
   if (held_.is_watched()) held_.host_watch()->add_unseen(queue.get(), tickets);
   return tickets;
 }
 
 std::vector<Ticket> Engine::outstanding() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock = lock_briefly_held(mutex_);
   std::vector<Ticket> tickets = order_.outstanding();
   if (held_.is_watched()) held_.host_watch()->add_unseen(nullptr, tickets);
   return tickets;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/processors.hpp"
 #include "hostcuda/driver/host_watch/held_work.hpp"
 #include "hostcuda/driver/stream/block_pool.hpp"
 #include "hostcuda/driver/stream/function_hold.hpp"
@@ -98,6 +99,7 @@ class Engine {
   unsigned looking_ = 0;          // threads that look for work: spinning or sleeping
   unsigned calling_program_ = 0;  // threads inside a function of the program
   bool somebody_spins_ = false;
+  int last_submitter_ = no_processor;  // where the thread ran that submitted work last
   struct Resting {
     unsigned threads = 0;
     unsigned called = 0;  // those of them that are to go on
