@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/floor_divide.hpp"
+#include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 #include "dro/boxes/single_positions.hpp"
 
@@ -276,12 +277,14 @@ bool Separation::find_level(size_t variable, BoxLevel& level, const Interval& do
 
 std::optional<BlockBoxes> separate(const std::vector<IntegerForm>& constraints, size_t variables,
                                    const Dim3& grid, Budget& budget) {
-  auto boxes = Separation(constraints, variables, grid, budget).run();
-  if (boxes) return boxes;
+  if (auto boxes = Separation(constraints, variables, grid, budget).run()) return boxes;
   std::vector<IntegerForm> named = constraints;
-  const size_t more = name_single_positions(named, variables);
-  if (more == 0) return std::nullopt;
-  return Separation(std::move(named), variables + more, grid, budget).run();
+  if (const size_t more = name_single_positions(named, variables); more > 0) {
+    if (auto boxes = Separation(named, variables + more, grid, budget).run()) return boxes;
+  }
+  std::vector<IntegerForm> fewer = constraints;
+  if (eliminate_exactly(fewer, variables, budget) == 0) return std::nullopt;
+  return Separation(std::move(fewer), variables, grid, budget).run();
 }
 
 }  // namespace sluice::dro

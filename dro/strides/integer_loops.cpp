@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/floor_divide.hpp"
+#include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 
 namespace sluice::dro {
@@ -13,32 +13,6 @@ namespace {
 
 constexpr size_t most_forms = 96;
 constexpr uint64_t forms_a_step = 8;
-
-// add_tightest() adds a constraint unless another with the same terms says as much.
-void add_tightest(std::vector<IntegerForm>& forms, const IntegerForm& form) {
-  const auto same = std::ranges::find(forms, form.terms, &IntegerForm::terms);
-  if (same == forms.end()) {
-    forms.push_back(form);
-  } else {
-    same->constant = std::min(same->constant, form.constant);
-  }
-}
-
-// sum_without() adds multiples of a lower and an upper bound of a variable, which is then gone;
-// nothing where numbers grow too large.
-std::optional<IntegerForm> sum_without(size_t variable, const IntegerForm& lower,
-                                       const IntegerForm& upper) {
-  const int64_t of_lower = -upper.terms[variable], of_upper = lower.terms[variable];
-  IntegerForm sum;
-  bool good = add_product(sum.constant, lower.constant, of_lower) &&
-              add_product(sum.constant, upper.constant, of_upper);
-  for (size_t v = 0; v < sum.terms.size() && good; ++v) {
-    good = add_product(sum.terms[v], lower.terms[v], of_lower) &&
-           add_product(sum.terms[v], upper.terms[v], of_upper);
-  }
-  if (!good) return std::nullopt;
-  return tightened(sum);
-}
 
 // value_of() is a form without its own variable.
 int64_t value_of(const IntegerForm& form, size_t without, const IntegerLoops::Values& values,
@@ -52,17 +26,6 @@ int64_t value_of(const IntegerForm& form, size_t without, const IntegerLoops::Va
 }
 
 }  // namespace
-
-IntegerForm tightened(IntegerForm form) {
-  int64_t common = 0;
-  for (const int64_t term : form.terms)
-    common = std::gcd(common, term);
-  if (common <= 1) return form;
-  for (int64_t& term : form.terms)
-    term /= common;
-  form.constant = floor_divide(form.constant, common);
-  return form;
-}
 
 std::optional<IntegerLoops> IntegerLoops::make(const std::vector<IntegerForm>& constraints,
                                                std::span<const size_t> variables, Budget& budget) {
@@ -92,7 +55,7 @@ std::optional<IntegerLoops> IntegerLoops::make(const std::vector<IntegerForm>& c
         if (upper.terms[variable] > 0) continue;
         const auto sum = sum_without(variable, lower, upper);
         if (!sum) return std::nullopt;
-        add_tightest(next, *sum);
+        add_tightest(next, tightened(*sum));
       }
     }
     if (next.size() > most_forms) return std::nullopt;

@@ -13,10 +13,6 @@
 
 namespace sluice::dro {
 
-// tightened() is a constraint with its terms divided by what they have in common, and its constant
-// rounded: no whole numbers are lost.
-IntegerForm tightened(IntegerForm form);
-
 // IntegerLoops run through variables, each within the bounds that Fourier-Motzkin elimination of
 // those further in leaves it, so that a loop may run in vain. The innermost has all constraints.
 class IntegerLoops {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 #include "dro/boxes/relation_boxes.hpp"
 #include "dro/strides/integer_loops.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/floor_divide.hpp"
+#include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 #include "dro/strides/integer_loops.hpp"
 

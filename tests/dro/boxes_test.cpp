@@ -204,6 +204,17 @@ const Written written[] = {
      "15615 + 256x - 1024y }",
      {4, 16, 1},
      {}},
+    {"a loop of each block's threads through one row",
+     "{ B[x, y = 0, z = 0] -> A[o] : exists (e0, e1: 0 <= x <= 15 and 0 <= e0 <= 63 and e0 + 64e1 "
+     "<= 927 and 4e0 <= 252 + o and 256 + 4e0 + 256e1 <= o <= 259 + 4e0 + 256e1) }",
+     {16, 1, 1},
+     {}},
+    {"a loop of each warp's lanes through its own row",
+     "{ B[x, y = 0, z = 0] -> A[o] : exists (e0, e1, e2: 0 <= x <= 31 and 0 <= e0 <= 127 and -31 + "
+     "e0 <= 32e1 <= e0 and -62 + 12800x + 2e0 + 3136e1 <= o <= 3137 + 12800x + 2e0 + 3136e1 and "
+     "64 + 2e0 + 64e2 <= o <= 65 + 2e0 + 64e2) }",
+     {32, 1, 1},
+     {}},
 };
 
 TEST(Boxes, AreFoundInWhatTheAnalysisWrites) {
