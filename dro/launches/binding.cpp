@@ -94,7 +94,7 @@ Result<std::shared_ptr<AccessTemplate>> FootprintTable::template_of(const Relati
   return made;
 }
 
-Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footprint) {
+Result<ParsedFootprint> FootprintTable::take_apart(const analysis::Footprint& footprint) {
   if (footprint.opaque()) {
     return invalid_input("an opaque footprint has no dependences of its own", footprint.kernel);
   }
@@ -120,24 +120,46 @@ Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footpri
       target.source = std::move(*relation);
     }
   }
-  // What is boxed, strided or listed has no block outside the grid.
+  return parsed;
+}
+
+Result<ParsedFootprint> FootprintTable::parse(const analysis::Footprint& footprint) {
+  auto parsed = take_apart(footprint);
+  if (!parsed) return parsed;
   Budget budget(footprint_cost);
+  read_rows(*parsed, budget);
+  const Status good = read_by_isl(*parsed, budget);
+  cost_ = Budget::larger(cost_, budget.taken());
+  if (!good) return tl::unexpected(good.error());
+  return parsed;
+}
+
+// Of what shows without isl, what does not grow with the grid goes first.
+bool FootprintTable::read_rows(ParsedFootprint& parsed, Budget& budget) {
+  bool all = true;
   const auto found = [&](auto find) {
     Budget part(budget, Budget::unlimited);
-    return find(parsed, part);
+    const bool has = find(parsed, part);
+    all = all && !part.is_spent();
+    return has;
   };
-  // What shows without isl goes first, and of that what does not grow with the grid.
   const bool has_strides = found(find_strides);
   parsed.strided = has_strides && has_few_strides(parsed);
   parsed.boxed = !parsed.strided && found(find_written_boxes);
   parsed.strided = has_strides && !parsed.boxed;
-  parsed.boxed = parsed.boxed || (!parsed.strided && found(find_boxes));
-  parsed.listed = !parsed.boxed && !parsed.strided && found(list);
-  const bool is_known = parsed.boxed || parsed.strided || parsed.listed;
-  const Status good = is_known ? Status() : check(parsed, budget);
-  cost_ = Budget::larger(cost_, budget.taken());
-  if (!good) return tl::unexpected(good.error());
-  return parsed;
+  return all;
+}
+
+// What is boxed, strided or listed has no block outside the grid.
+Status FootprintTable::read_by_isl(ParsedFootprint& parsed, Budget& budget) {
+  if (parsed.boxed || parsed.strided) return {};
+  const auto found = [&](auto find) {
+    Budget part(budget, Budget::unlimited);
+    return find(parsed, part);
+  };
+  parsed.boxed = found(find_boxes);
+  parsed.listed = !parsed.boxed && found(list);
+  return parsed.boxed || parsed.listed ? Status() : check(parsed, budget);
 }
 
 // list() lists all accesses of a footprint, or none.

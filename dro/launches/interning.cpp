@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "dro/launches/costs.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -26,9 +27,25 @@ Result<std::pair<FootprintId, bool>> FootprintTable::add(const analysis::Footpri
   if (const auto known = table_.find(footprint, step)) return std::pair{*known, false};
   auto parsed = parse(footprint);
   if (!parsed) return tl::unexpected(parsed.error());
-  const FootprintId id = table_.add(footprint, std::move(*parsed), step);
+  return std::pair{keep(footprint, std::move(*parsed), step), true};
+}
+
+std::optional<std::pair<FootprintId, bool>> FootprintTable::add_at_once(
+    const analysis::Footprint& footprint, uint64_t step) {
+  if (const auto known = table_.find(footprint, step)) return std::pair{*known, false};
+  auto parsed = take_apart(footprint);
+  Budget budget(quick_footprint_cost);
+  if (!parsed || !read_rows(*parsed, budget) || !(parsed->boxed || parsed->strided))
+    return std::nullopt;
+  cost_ = Budget::larger(cost_, budget.taken());
+  return std::pair{keep(footprint, std::move(*parsed), step), true};
+}
+
+FootprintId FootprintTable::keep(const analysis::Footprint& footprint, ParsedFootprint parsed,
+                                 uint64_t step) {
+  const FootprintId id = table_.add(footprint, std::move(parsed), step);
   table_.at(id).source = &table_.key(id);
-  return std::pair{id, true};
+  return id;
 }
 
 PatternId PatternTable::of(Words key, uint64_t step, const std::function<LaunchPattern()>& make) {

@@ -77,6 +77,10 @@ class LaunchTable {
   Result<std::pair<FootprintId, bool>> add_footprint(const analysis::Footprint& footprint) {
     return footprints_.add(footprint, step_);
   }
+  std::optional<std::pair<FootprintId, bool>> add_footprint_at_once(
+      const analysis::Footprint& footprint) {
+    return footprints_.add_at_once(footprint, step_);
+  }
   // keep() makes this footprint the one used last, so that the next drop() leaves it.
   void keep(FootprintId id) { footprints_.use(id, ++step_); }
 

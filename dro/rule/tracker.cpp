@@ -41,6 +41,8 @@ struct DependenceTracker::State {
     counters.dearest_launch = Budget::larger(counters.dearest_launch, budget.taken());
   }
   void give_up(const LaunchEntry& entry, InternedId interned);
+  // noted() is the id of a footprint that was added, which is told if it is new.
+  FootprintId noted(std::pair<FootprintId, bool> added, const analysis::Footprint& footprint);
   void note(Record record) const {
     if (observer != nullptr) observer->note(std::move(record));
   }
@@ -106,16 +108,29 @@ void DependenceTracker::buffer_destroyed(BufferId buffer) {
   state_->note(FreeRecord{buffer});
 }
 
+FootprintId DependenceTracker::State::noted(std::pair<FootprintId, bool> added,
+                                            const analysis::Footprint& footprint) {
+  const auto [id, is_new] = added;
+  if (is_new) {
+    ++counters.footprints;
+    note(FootprintRecord{id, footprint});
+  }
+  return id;
+}
+
 Result<FootprintId> DependenceTracker::add_footprint(const analysis::Footprint& footprint) {
   settle();
   const auto added = state_->launches.add_footprint(footprint);
   if (!added) return tl::unexpected(added.error());
-  const auto [id, is_new] = *added;
-  if (is_new) {
-    ++state_->counters.footprints;
-    state_->note(FootprintRecord{id, footprint});
-  }
-  return id;
+  return state_->noted(*added, footprint);
+}
+
+std::optional<FootprintId> DependenceTracker::add_footprint_at_once(
+    const analysis::Footprint& footprint) {
+  settle();
+  const auto added = state_->launches.add_footprint_at_once(footprint);
+  if (!added) return std::nullopt;
+  return state_->noted(*added, footprint);
 }
 
 bool DependenceTracker::has_footprint(FootprintId id) const {

@@ -71,6 +71,9 @@ class DependenceTracker {
   // An error where a relation's text is not a relation over this footprint's grid. Opaque
   // footprints are not accepted: call opaque_launch() for their launches.
   Result<FootprintId> add_footprint(const analysis::Footprint& footprint);
+  // add_footprint_at_once() does the same where that takes no isl and little time; else nothing,
+  // as where there is an error.
+  std::optional<FootprintId> add_footprint_at_once(const analysis::Footprint& footprint);
   // has_footprint() is false once the footprint was evicted: add it again before its next launch.
   bool has_footprint(FootprintId id) const;
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* being_analysed = "its kernel was still being analysed";
 constexpr const char* being_followed = "what an earlier launch depends on was still being found";
+constexpr const char* being_read = "what its blocks touch was still being read";
 // Shapes of a kernel that a program may ask about before the analysis counts as following: that
 // many it asks for at nearly every first launch, and the cache of analyses answers next time.
 constexpr size_t usual_shapes = 4;
@@ -69,6 +70,7 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
     if (!waiting_.for_end_of(tracker_.away(), call.stream)) return later(being_followed);
     tracker_.wait();
   }
+  if (reading_ != nullptr) keep_read();
   if (node != nullptr && std::exchange(node->function, call.function) != call.function)
     node->recent = {};
   BoundFootprint* recent = node != nullptr ? node->recent.find(call, parameters_, moment())
@@ -136,9 +138,8 @@ const CachedFootprint* LaunchReader::footprint_of(const Function& function,
     ++dropped_footprints_;           // what was kept of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
   }
-  const std::optional<analysis::Footprint> footprint = answer_of(function, stream);
-  if (!footprint) return nullptr;
-  return &kernel.footprints.emplace(shape_, add_footprint(*footprint)).first->second;
+  std::optional<analysis::Footprint> footprint = answer_of(function, stream);
+  return footprint ? read(function, std::move(*footprint), stream) : nullptr;
 }
 
 std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& function,
@@ -180,25 +181,52 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   return std::move(answer.footprint);
 }
 
-CachedFootprint LaunchReader::add_footprint(const analysis::Footprint& footprint) {
+const CachedFootprint* LaunchReader::read(const Function& function, analysis::Footprint footprint,
+                                          const StreamKey& stream) {
+  if (footprint.opaque()) return keep(*function.kernel, shape_, footprint, {});
+  if (const auto id = tracker_.get().add_footprint_at_once(footprint))
+    return keep(*function.kernel, shape_, footprint, *id);
+  reading_ = std::make_shared<Reading>();
+  reading_->kernel = function.kernel;
+  reading_->shape = shape_;
+  reading_->footprint = std::move(footprint);
+  tracker_.lend([reading = reading_](dro::DependenceTracker& tracker) {
+    const int64_t began = Background::clock();
+    reading->id = tracker.add_footprint(reading->footprint);
+    reading->nanoseconds = Background::clock() - began;
+  });
+  if (!waiting_.for_end_of(tracker_.away(), stream)) return later(being_read);
+  tracker_.wait();
+  keep_read();
+  const auto found = function.kernel->footprints.find(shape_);
+  return found == function.kernel->footprints.end() ? later(being_read) : &found->second;
+}
+
+void LaunchReader::keep_read() {
+  const std::shared_ptr<Reading> read = std::exchange(reading_, nullptr);
+  // As an analysis it is charged where many shapes are asked for.
+  read->kernel->pay.account(read->shape.grid, read->shape.block).analysis += read->nanoseconds;
+  if (read->id) keep(*read->kernel, read->shape, read->footprint, *read->id);
+}
+
+const CachedFootprint* LaunchReader::keep(Kernel& kernel, const analysis::LaunchShape& shape,
+                                          const analysis::Footprint& footprint,
+                                          const Result<dro::FootprintId>& id) {
   CachedFootprint cached;
   if (footprint.opaque()) {
     cached.opaque_reason = dro::sentence_of(footprint.opaque_reason);
     cached.widening = footprint.opaque_reason.why;
-    return cached;
-  }
-  const Result<dro::FootprintId> id = tracker_.get().add_footprint(footprint);
-  if (!id) {
+  } else if (!id) {
     cached.opaque_reason = id.error().line();
-    return cached;
+  } else {
+    cached.id = *id;
+    observers_.tell(&Observer::add_footprint, *id, footprint);
+    for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
+      cached.written.push_back(argument.may_writes.present() || argument.must_writes.present());
+      cached.accessed.push_back(argument.reads.present() || cached.written.back());
+    }
   }
-  cached.id = *id;
-  observers_.tell(&Observer::add_footprint, *id, footprint);
-  for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
-    cached.written.push_back(argument.may_writes.present() || argument.must_writes.present());
-    cached.accessed.push_back(argument.reads.present() || cached.written.back());
-  }
-  return cached;
+  return &kernel.footprints.emplace(shape, std::move(cached)).first->second;
 }
 
 bool LaunchReader::bind(const Function& function, const analysis::KernelSignature& signature,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -56,7 +58,14 @@ class LaunchReader {
   const CachedFootprint* footprint_of(const Function& function, const StreamKey& stream);
   std::optional<analysis::Footprint> answer_of(const Function& function, const StreamKey& stream);
   std::nullptr_t later(const std::string& why);  // what is asked for is not there yet
-  CachedFootprint add_footprint(const analysis::Footprint& footprint);
+  // read() has the tracker read a footprint of shape_: what takes longer in the background, and
+  // then, as where that has not ended in time, it is null. keep_read() keeps what was read there.
+  const CachedFootprint* read(const Function& function, analysis::Footprint footprint,
+                              const StreamKey& stream);
+  void keep_read();
+  const CachedFootprint* keep(Kernel& kernel, const analysis::LaunchShape& shape,
+                              const analysis::Footprint& footprint,
+                              const Result<dro::FootprintId>& id);
   bool bind(const Function& function, const analysis::KernelSignature& signature,
             const CachedFootprint& footprint);
 
@@ -68,6 +77,15 @@ class LaunchReader {
   const Observers& observers_;
   Exclusion exclusion_;
   uint64_t dropped_footprints_ = 0;
+  // Reading is a footprint that the tracker, which is lent for that, reads.
+  struct Reading {
+    std::shared_ptr<Kernel> kernel;
+    analysis::LaunchShape shape;
+    analysis::Footprint footprint;
+    std::optional<Result<dro::FootprintId>> id;  // when it is back
+    int64_t nanoseconds = 0;
+  };
+  std::shared_ptr<Reading> reading_;
 
   // Of the launch that is being read.
   std::vector<std::byte> parameters_;
