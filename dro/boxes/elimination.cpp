@@ -80,12 +80,14 @@ class OwnBounds {
 void remove_implied(std::vector<IntegerForm>& forms) {
   const OwnBounds bounds(forms);
   for (size_t i = forms.size(); i-- > 0;) {
-    const auto terms = std::ranges::count_if(forms[i].terms, [](int64_t term) { return term != 0; });
+    const auto terms =
+        std::ranges::count_if(forms[i].terms, [](int64_t term) { return term != 0; });
     if (terms < 2) continue;  // a bound of its own
     const auto is_told = [&](const IntegerForm& other) {
       return &other != &forms[i] && bounds.implies(forms[i], other);
     };
-    if (std::ranges::any_of(forms, is_told)) forms.erase(forms.begin() + static_cast<std::ptrdiff_t>(i));
+    if (std::ranges::any_of(forms, is_told))
+      forms.erase(forms.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -55,10 +54,10 @@ class FootprintTable {
   FootprintTable(const IslContext& context, uint64_t limit) : context_(context), table_(limit) {}
 
   // add() returns the id and whether it is new. Errors as DependenceTracker's. add_at_once() does
-  // the same where that takes no isl and little time, and else nothing.
+  // the same where that takes no isl and little time; else that is an error too.
   Result<std::pair<FootprintId, bool>> add(const analysis::Footprint& footprint, uint64_t step);
-  std::optional<std::pair<FootprintId, bool>> add_at_once(const analysis::Footprint& footprint,
-                                                          uint64_t step);
+  Result<std::pair<FootprintId, bool>> add_at_once(const analysis::Footprint& footprint,
+                                                   uint64_t step);
   // cost() is the largest that reading one has taken so far.
   const Budget::Cost& cost() const { return cost_; }
   bool has(FootprintId id) const { return table_.has(id); }
@@ -85,13 +84,8 @@ class FootprintTable {
  private:
   Result<ParsedFootprint> parse(const analysis::Footprint& footprint);
   FootprintId keep(const analysis::Footprint& footprint, ParsedFootprint parsed, uint64_t step);
-  // take_apart() finds the templates of all accesses, read_rows() boxes and strides that show
-  // without isl: it is false where something went past the budget. Then read_by_isl() reads what
-  // they did not show.
+  // take_apart() finds the templates of all accesses.
   Result<ParsedFootprint> take_apart(const analysis::Footprint& footprint);
-  static bool read_rows(ParsedFootprint& parsed, Budget& budget);
-  static Status read_by_isl(ParsedFootprint& parsed, Budget& budget);
-  static Status check(ParsedFootprint& footprint, Budget& budget);
   Result<std::shared_ptr<AccessTemplate>> template_of(const Relation& relation, size_t symbols);
 
   Budget::Cost cost_;

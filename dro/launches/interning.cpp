@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "dro/launches/costs.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -21,32 +20,6 @@ void write_key(FootprintId footprint, std::span<const BoundArgument> arguments, 
 }
 
 }  // namespace
-
-Result<std::pair<FootprintId, bool>> FootprintTable::add(const analysis::Footprint& footprint,
-                                                         uint64_t step) {
-  if (const auto known = table_.find(footprint, step)) return std::pair{*known, false};
-  auto parsed = parse(footprint);
-  if (!parsed) return tl::unexpected(parsed.error());
-  return std::pair{keep(footprint, std::move(*parsed), step), true};
-}
-
-std::optional<std::pair<FootprintId, bool>> FootprintTable::add_at_once(
-    const analysis::Footprint& footprint, uint64_t step) {
-  if (const auto known = table_.find(footprint, step)) return std::pair{*known, false};
-  auto parsed = take_apart(footprint);
-  Budget budget(quick_footprint_cost);
-  if (!parsed || !read_rows(*parsed, budget) || !(parsed->boxed || parsed->strided))
-    return std::nullopt;
-  cost_ = Budget::larger(cost_, budget.taken());
-  return std::pair{keep(footprint, std::move(*parsed), step), true};
-}
-
-FootprintId FootprintTable::keep(const analysis::Footprint& footprint, ParsedFootprint parsed,
-                                 uint64_t step) {
-  const FootprintId id = table_.add(footprint, std::move(parsed), step);
-  table_.at(id).source = &table_.key(id);
-  return id;
-}
 
 PatternId PatternTable::of(Words key, uint64_t step, const std::function<LaunchPattern()>& make) {
   if (const auto known = table_.find(key, step)) return *known;

@@ -73,13 +73,11 @@ class LaunchTable {
 
   const FootprintTable& footprints() const { return footprints_; }
   const PatternTable& patterns() const { return patterns_; }
-  // add_footprint() returns the id and whether it is new. Errors as DependenceTracker's.
-  Result<std::pair<FootprintId, bool>> add_footprint(const analysis::Footprint& footprint) {
-    return footprints_.add(footprint, step_);
-  }
-  std::optional<std::pair<FootprintId, bool>> add_footprint_at_once(
-      const analysis::Footprint& footprint) {
-    return footprints_.add_at_once(footprint, step_);
+  // add_footprint() returns the id and whether it is new. Errors as DependenceTracker's, and one
+  // where that cannot be told `at_once`.
+  Result<std::pair<FootprintId, bool>> add_footprint(const analysis::Footprint& footprint,
+                                                     bool at_once) {
+    return at_once ? footprints_.add_at_once(footprint, step_) : footprints_.add(footprint, step_);
   }
   // keep() makes this footprint the one used last, so that the next drop() leaves it.
   void keep(FootprintId id) { footprints_.use(id, ++step_); }

@@ -120,7 +120,7 @@ FootprintId DependenceTracker::State::noted(std::pair<FootprintId, bool> added,
 
 Result<FootprintId> DependenceTracker::add_footprint(const analysis::Footprint& footprint) {
   settle();
-  const auto added = state_->launches.add_footprint(footprint);
+  const auto added = state_->launches.add_footprint(footprint, false);
   if (!added) return tl::unexpected(added.error());
   return state_->noted(*added, footprint);
 }
@@ -128,7 +128,7 @@ Result<FootprintId> DependenceTracker::add_footprint(const analysis::Footprint& 
 std::optional<FootprintId> DependenceTracker::add_footprint_at_once(
     const analysis::Footprint& footprint) {
   settle();
-  const auto added = state_->launches.add_footprint_at_once(footprint);
+  const auto added = state_->launches.add_footprint(footprint, true);
   if (!added) return std::nullopt;
   return state_->noted(*added, footprint);
 }

@@ -48,22 +48,22 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   }
   KernelModel* model = model_of(*function);
   if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
-  is_pending_ = false;
+  refusal_.is_pending = false;
   BoundFootprint* bound = find_bytes(call, *function, *model, node);
   if (bound != nullptr)
     return Known{number, called, bound, {&call, function, parameters_, pointers_}};
-  if (is_pending_) return NotYet{{&kernel, reason_.c_str()}};
-  return Never{{&kernel, reason_.c_str(), widening_}};
+  if (refusal_.is_pending) return NotYet{{&kernel, refusal_.reason.c_str()}};
+  return Never{{&kernel, refusal_.reason.c_str(), refusal_.widening}};
 }
 
 BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
                                          KernelModel& model, GraphNode* node) {
   const analysis::KernelSignature& signature = model.signature();
-  widening_.reset();
+  refusal_.widening.reset();
   const char* refusal = shape_refusal(call);
   if (refusal == nullptr) refusal = read_parameter_block(call, signature, parameters_);
   if (refusal != nullptr) {
-    reason_ = refusal;
+    refusal_.reason = refusal;
     return nullptr;
   }
   if (tracker_.is_lent()) {
@@ -80,8 +80,8 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
   const CachedFootprint* footprint = footprint_of(function, call.stream);
   if (footprint == nullptr) return nullptr;
   if (!footprint->opaque_reason.empty()) {
-    reason_ = footprint->opaque_reason;
-    widening_ = footprint->widening;
+    refusal_.reason = footprint->opaque_reason;
+    refusal_.widening = footprint->widening;
     return nullptr;
   }
   if (!bind(function, signature, *footprint)) return nullptr;
@@ -114,8 +114,8 @@ bool LaunchReader::is_like(const LaunchCall& call, std::span<const std::byte> be
 }
 
 std::nullptr_t LaunchReader::later(const std::string& why) {
-  reason_ = why;
-  is_pending_ = true;
+  refusal_.reason = why;
+  refusal_.is_pending = true;
   return nullptr;
 }
 
@@ -249,16 +249,16 @@ bool LaunchReader::bind(const Function& function, const analysis::KernelSignatur
     }
     if (!found) {
       // The address stays out: reasons are counted, and it differs from run to run.
-      reason_ = fmt::format("{} {} {} memory that Sluice does not know",
-                            slot.is_variable ? "variable" : "argument", slot.name,
-                            slot.is_variable ? "lies in" : "points to");
-      log::debug("{}: {} (0x{:x})", signature.kernel, reason_, address);
+      refusal_.reason = fmt::format("{} {} {} memory that Sluice does not know",
+                                    slot.is_variable ? "variable" : "argument", slot.name,
+                                    slot.is_variable ? "lies in" : "points to");
+      log::debug("{}: {} (0x{:x})", signature.kernel, refusal_.reason, address);
       return false;
     }
     const bool may_tell = footprint.written[i] && is_flag(*found);
     if (may_tell || (found->host_may_watch && may_signal(function))) {
-      reason_ = fmt::format("{} {} reaches memory that the host may watch",
-                            slot.is_variable ? "variable" : "argument", slot.name);
+      refusal_.reason = fmt::format("{} {} reaches memory that the host may watch",
+                                    slot.is_variable ? "variable" : "argument", slot.name);
       return false;
     }
     fresh_.arguments.push_back({found->buffer, address - found->address});

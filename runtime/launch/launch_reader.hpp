@@ -49,8 +49,8 @@ class LaunchReader {
   std::span<const std::byte> parameters() const { return parameters_; }
 
  private:
-  // find_bytes() is what the launch touches; null where reason_ says why that is not known, and
-  // is_pending_ whether it may be later.
+  // find_bytes() is what the launch touches; null where refusal_ says why that is not known, and
+  // and whether it may be later.
   BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model,
                              GraphNode* node);
   void read_shape(const LaunchCall& call, const analysis::KernelSignature& signature);
@@ -92,9 +92,11 @@ class LaunchReader {
   analysis::LaunchShape shape_;
   BoundFootprint fresh_;  // of one that is not among the recent ones
   std::vector<BoundPointer> pointers_;
-  std::string reason_;
-  bool is_pending_ = false;
-  std::optional<analysis::Widening> widening_;  // where the analysis is why
+  struct Refusal {
+    std::string reason;
+    bool is_pending = false;
+    std::optional<analysis::Widening> widening;  // where the analysis is why
+  } refusal_;
 };
 
 }  // namespace sluice::runtime

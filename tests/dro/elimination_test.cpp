@@ -1,11 +1,11 @@
 // Eliminated variables, against enumeration.
+#include "dro/boxes/elimination.hpp"
+
 #include <algorithm>
 #include <array>
 #include <random>
 
 #include <gtest/gtest.h>
-
-#include "dro/boxes/elimination.hpp"
 
 namespace sluice::dro::testing {
 namespace {

@@ -75,7 +75,7 @@ Ticket Engine::submit(const std::shared_ptr<StreamQueue>& queue, SharedWork work
   if (work->takes_room()) wait_for_room(queue, lock);
   order_.order_before(*queue, after);
   Ticket ticket = order_.add(queue, std::move(work), std::move(after));
-  last_submitter_ = current_processor();
+  spinning_.submitter = current_processor();
   provide_thread(lock);
   return ticket;
 }
@@ -110,7 +110,7 @@ void Engine::keep(const Ticket& promise) {
 void Engine::provide_thread(Lock& lock) {
   const size_t ready = order_.ready();
   // One that spins sees the work by itself.
-  const size_t spinners = somebody_spins_ ? 1 : 0;
+  const size_t spinners = spinning_.is_there ? 1 : 0;
   if (ready <= spinners) return;
   if (looking_ >= ready) {
     lock.unlock();
@@ -160,14 +160,14 @@ void Engine::rest(Lock& lock) {
 
 void Engine::sleep_until_ready(Lock& lock) {
   ++looking_;
-  if (!std::exchange(somebody_spins_, true)) {
-    const int submitter = last_submitter_;
+  if (!std::exchange(spinning_.is_there, true)) {
+    const int submitter = spinning_.submitter;
     lock.unlock();
     // Who submits the next work mostly waits for it: on one processor they would take turns.
     if (current_processor() == submitter) move_away({&submitter, 1});
     spin_until([&] { return order_.ready() != 0; });
     lock_briefly_held(lock);
-    somebody_spins_ = false;
+    spinning_.is_there = false;
   }
   while (order_.ready() == 0)
     work_is_ready_.wait(lock);

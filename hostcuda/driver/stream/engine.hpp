@@ -98,8 +98,10 @@ class Engine {
   unsigned threads_ = 0;          // that don't rest
   unsigned looking_ = 0;          // threads that look for work: spinning or sleeping
   unsigned calling_program_ = 0;  // threads inside a function of the program
-  bool somebody_spins_ = false;
-  int last_submitter_ = no_processor;  // where the thread ran that submitted work last
+  struct Spinning {
+    bool is_there = false;         // a thread that spins until there is work
+    int submitter = no_processor;  // where the thread ran that submitted the last
+  } spinning_;
   struct Resting {
     unsigned threads = 0;
     unsigned called = 0;  // those of them that are to go on

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "base/scratch_folder.hpp"
+#include "dro/rule/tracker.hpp"
+#include "relation_text.hpp"
 #include "runtime/code/model_cache.hpp"
 #include "runtime/runtime_fixture.hpp"
 
@@ -64,6 +66,29 @@ TEST_F(InBackground, LaunchesPassThroughWhileTheirKernelIsAnalysed) {
   EXPECT_EQ(plain(), 5);
   may_answer.set_value();
   launch_until_tasks();
+  synchronise();
+  testing::PingPong expected(1000);
+  for (uint32_t t = 0; t < launches; ++t)
+    expected.step(t);
+  EXPECT_EQ(program, expected);
+  EXPECT_EQ(kernels["step"].footprints_asked, 1);
+}
+
+// What each block touches shows neither as boxes nor as strides, but only when it is listed.
+TEST_F(InBackground, LaunchesPassThroughWhileTheirFootprintIsRead) {
+  kernels["step"].footprint = [](const analysis::LaunchShape& shape) {
+    analysis::Footprint footprint = testing::step_footprint(shape);
+    Relation& reads = footprint.arguments[0].reads.relation;
+    const Relation more = sluice::testing::relation_of(
+        "{ B[x, y = 0, z = 0] -> A[o] : exists a, b : 0 <= x < 40 and 0 <= a <= b < 24 and "
+        "o = 7a + 97b + x }");
+    reads.pieces.insert(reads.pieces.end(), more.pieces.begin(), more.pieces.end());
+    EXPECT_FALSE(dro::DependenceTracker(dro::Rule::exact).add_footprint_at_once(footprint));
+    return footprint;
+  };
+  start_impatient();
+  launch_until_tasks();
+  EXPECT_GT(plain(), 0);
   synchronise();
   testing::PingPong expected(1000);
   for (uint32_t t = 0; t < launches; ++t)
