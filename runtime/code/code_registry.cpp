@@ -22,6 +22,12 @@ std::optional<SlowWork> tell_of(const std::string& kernel, const Background& bac
                                  patience_with_analysis);
 }
 
+
+// Under which the model keeps what unfinished_analysis() tells.
+constexpr const char* unfinished = "unfinished analysis";
+// Nanoseconds, a day: a bound, should a file say more.
+constexpr uint64_t most_unfinished = 86'400'000'000'000;
+
 }  // namespace
 
 struct CodeImage {
@@ -133,7 +139,7 @@ Function* CodeRegistry::find(void* function) {
   return found == functions_.end() ? nullptr : &found->second;
 }
 
-Result<PtxCode*> CodeRegistry::code_of(const Function& function) {
+Result<PtxCode*> code_of(const Function& function) {
   CodeImage& image = *function.image;
   if (!image.code) return unsupported(image.failure);
   return &*image.code;
@@ -165,7 +171,11 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
                        is_watched] {
     const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
     const int64_t began = clock_();
+    kernel->analysed_from = background_.spent();
     TimedFootprint timed{kernel->model->footprint(shape)};
+    kernel->analysed_from = Kernel::no_time;
+    if (kernel->unfinished > 0) kernel->model->keep_figures(unfinished, {0});
+    kernel->unfinished = 0;
     timed.nanoseconds = clock_() - began;
     timed.dearest = kernel->model->dearest();
     pay->analysis += timed.nanoseconds;
@@ -175,6 +185,24 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
   ++function.kernel->in_analysis;
   function.kernel->asked.emplace(shape,
                                  at_once ? Background(true).run(answer) : background_.run(answer));
+}
+
+void CodeRegistry::finish() {
+  for (const auto& [handle, function] : functions_) {
+    Kernel& kernel = *function.kernel;
+    const int64_t from = kernel.analysed_from.exchange(Kernel::no_time);
+    if (from == Kernel::no_time) continue;
+    const int64_t taken = background_.spent() - from + std::max<int64_t>(0, kernel.unfinished);
+    kernel.model->keep_figures(unfinished, {static_cast<uint64_t>(taken)});
+  }
+}
+
+int64_t unfinished_analysis(Kernel& kernel) {
+  if (kernel.unfinished == Kernel::no_time) {
+    const std::vector<uint64_t> kept = kernel.model->figures(unfinished);
+    kernel.unfinished = kept.empty() ? 0 : static_cast<int64_t>(std::min(kept[0], most_unfinished));
+  }
+  return kernel.unfinished;
 }
 
 bool may_signal(const Function& function) {

@@ -49,6 +49,9 @@ class CodeRegistry {
   // kernel and code as long as that takes. `at_once`: on the calling thread.
   void ask_for_footprint(const Function& function, const analysis::LaunchShape& shape,
                          bool at_once);
+  // finish() keeps for later starts how long analyses had a processor that have not ended; what is
+  // kept is read at most once.
+  void finish();
   // dearest_analysis() is what the dearest analysis of any kernel took, kept by whom its answer
   // comes to.
   Budget::Cost& dearest_analysis() { return dearest_; }
@@ -67,7 +70,6 @@ class CodeRegistry {
   void prepare_block_code(Function& function, const LaunchCall& call);
 
  private:
-  static Result<PtxCode*> code_of(const Function& function);
   void ask(const Function& function, const LaunchCall& call, BlockCode& found);
   void find_device_code(const Function& function, const LaunchCall& call, BlockCode& code);
 
@@ -81,6 +83,13 @@ class CodeRegistry {
   std::unordered_map<void*, Function> functions_;
   Budget::Cost dearest_;
 };
+
+// code_of() is the PTX of the function's image; an error where it has none.
+Result<PtxCode*> code_of(const Function& function);
+
+// unfinished_analysis() is how many nanoseconds earlier starts have analysed the kernel without an
+// end; 0 where one has come to an end since.
+int64_t unfinished_analysis(Kernel& kernel);
 
 // may_signal() and memory_of_variables() are what the function's PTX says (ptx_code.hpp).
 bool may_signal(const Function& function);

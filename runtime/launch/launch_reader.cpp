@@ -16,10 +16,16 @@ namespace {
 
 constexpr const char* being_analysed = "its kernel was still being analysed";
 constexpr const char* being_followed = "what an earlier launch depends on was still being found";
+constexpr const char* is_too_long =
+    "its analysis did not end in an earlier start, and is tried again when the program has run for "
+    "longer";
 constexpr const char* being_read = "what its blocks touch was still being read";
 // Shapes of a kernel that a program may ask about before the analysis counts as following: that
 // many it asks for at nearly every first launch, and the cache of analyses answers next time.
 constexpr size_t usual_shapes = 4;
+// An analysis that did not end in earlier starts begins when the program has run for so many times
+// what they spent on it: each time that it is in vain the next waits longer.
+constexpr int64_t age_for_unfinished = 5;
 
 }  // namespace
 
@@ -153,6 +159,11 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       pay.charge(taken);
     if (!policy_.may_follow(pay)) {
       later(pay.why_not);
+      return std::nullopt;
+    }
+    if (policy_.compares() && policy_.age() < age_for_unfinished * unfinished_analysis(kernel) &&
+        !kernel.model->is_kept(shape_)) {
+      later(is_too_long);
       return std::nullopt;
     }
     // Nor would answers come in time if all of them were asked for.

@@ -54,7 +54,7 @@ double milliseconds(int64_t nanoseconds) {
 }  // namespace
 
 int64_t Policy::part_of_time(double part) const {
-  return static_cast<int64_t>(part * static_cast<double>(now() - started_));
+  return static_cast<int64_t>(part * static_cast<double>(age()));
 }
 
 int64_t Policy::patience() const {

@@ -175,6 +175,7 @@ class Policy {
 
   bool compares() const { return config_ && config_->compares; }
   int64_t now() const { return clock_(); }
+  int64_t age() const { return now() - started_; }  // nanoseconds of the program so far
 
   // patience() is how many nanoseconds a thread of the program may wait for Sluice now, wait() that
   // it has waited.

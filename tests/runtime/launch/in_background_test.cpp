@@ -191,6 +191,48 @@ TEST_F(InBackground, NobodyWaitsForADeviceThatWaitsForHim) {
   synchronise();
 }
 
+// Each start would else spend on it what it brings nothing for.
+TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
+  static std::atomic<int64_t> now;
+  now = 0;
+  const ScratchFolder scratch;
+  const ModelMaker maker = cached_model_maker(
+      kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
+  const auto begin = [&](testing::PingPong& data) {
+    start({.policy =
+               Policy::Config{
+                   .to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false},
+           .clock = [] { return now.load(); },
+           .waits_for_analysis = false},
+          maker);
+    data.allocate_in(*runtime);
+  };
+  std::atomic<int> begun = 0;
+  kernels["step"].footprint =
+      [&begun, answer = may_answer.get_future().share()](const analysis::LaunchShape& shape) {
+        ++begun;
+        answer.wait();
+        return testing::step_footprint(shape);
+      };
+  begin(program);
+  for (; begun == 0; std::this_thread::yield())
+    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+  runtime->finish();
+  may_answer.set_value();
+  device.wait_idle();
+  runtime.reset();
+
+  testing::PingPong other(2000);  // of another shape: of that one the answer has come in the end
+  begin(other);
+  for (uint32_t t = 0; t < 20; ++t)
+    ASSERT_EQ(other.launch(*runtime, kernels["step"], t), 0);
+  device.wait_idle();
+  EXPECT_EQ(begun, 1);
+  now = int64_t{1} << 50U;
+  for (; begun == 1; std::this_thread::yield())
+    ASSERT_EQ(other.launch(*runtime, kernels["step"], 20), 0);
+}
+
 // What an earlier start has left needs no other thread, so it is there at the first launch.
 TEST_F(InBackground, WhatAnEarlierStartHasLeftNoLaunchPassesThroughFor) {
   const ScratchFolder scratch;
