@@ -1,5 +1,6 @@
 #include "runtime/code/code_registry.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,9 +23,8 @@ std::optional<SlowWork> tell_of(const std::string& kernel, const Background& bac
                                  patience_with_analysis);
 }
 
-
 // Under which the model keeps what unfinished_analysis() tells.
-constexpr const char* unfinished = "unfinished analysis";
+constexpr const char* name_of_unfinished = "unfinished analysis";
 // Nanoseconds, a day: a bound, should a file say more.
 constexpr uint64_t most_unfinished = 86'400'000'000'000;
 
@@ -171,11 +171,11 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
                        is_watched] {
     const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
     const int64_t began = clock_();
-    kernel->analysed_from = background_.spent();
+    kernel->unfinished.from = background_.spent();
     TimedFootprint timed{kernel->model->footprint(shape)};
-    kernel->analysed_from = Kernel::no_time;
-    if (kernel->unfinished > 0) kernel->model->keep_figures(unfinished, {0});
-    kernel->unfinished = 0;
+    kernel->unfinished.from = Kernel::Unfinished::unknown;
+    if (kernel->unfinished.before > 0) kernel->model->keep_figures(name_of_unfinished, {0});
+    kernel->unfinished.before = 0;
     timed.nanoseconds = clock_() - began;
     timed.dearest = kernel->model->dearest();
     pay->analysis += timed.nanoseconds;
@@ -190,19 +190,21 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
 void CodeRegistry::finish() {
   for (const auto& [handle, function] : functions_) {
     Kernel& kernel = *function.kernel;
-    const int64_t from = kernel.analysed_from.exchange(Kernel::no_time);
-    if (from == Kernel::no_time) continue;
-    const int64_t taken = background_.spent() - from + std::max<int64_t>(0, kernel.unfinished);
-    kernel.model->keep_figures(unfinished, {static_cast<uint64_t>(taken)});
+    const int64_t from = kernel.unfinished.from.exchange(Kernel::Unfinished::unknown);
+    if (from < 0) continue;
+    const int64_t before = std::max<int64_t>(0, kernel.unfinished.before);
+    const int64_t taken = background_.spent() - from + before;
+    kernel.model->keep_figures(name_of_unfinished, {static_cast<uint64_t>(taken)});
   }
 }
 
 int64_t unfinished_analysis(Kernel& kernel) {
-  if (kernel.unfinished == Kernel::no_time) {
-    const std::vector<uint64_t> kept = kernel.model->figures(unfinished);
-    kernel.unfinished = kept.empty() ? 0 : static_cast<int64_t>(std::min(kept[0], most_unfinished));
+  std::atomic<int64_t>& before = kernel.unfinished.before;
+  if (before == Kernel::Unfinished::unknown) {
+    const std::vector<uint64_t> kept = kernel.model->figures(name_of_unfinished);
+    before = kept.empty() ? 0 : static_cast<int64_t>(std::min(kept[0], most_unfinished));
   }
-  return kernel.unfinished;
+  return before;
 }
 
 bool may_signal(const Function& function) {

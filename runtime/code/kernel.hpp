@@ -35,11 +35,13 @@ struct Kernel {
   std::unordered_map<analysis::LaunchShape, std::future<TimedFootprint>, LaunchShapeHash> asked;
   int64_t last_analysis = -1;            // how long the last took, in nanoseconds
   std::atomic<uint32_t> in_analysis{0};  // those that the analysis has not answered yet
-  static constexpr int64_t no_time = -1;
-  // What the background had spent when the analysis of now began; what earlier starts have spent on
-  // one that did not end, in nanoseconds, from when that was read.
-  std::atomic<int64_t> analysed_from{no_time};
-  std::atomic<int64_t> unfinished{no_time};
+  // Unfinished is nanoseconds: what the background had spent when the analysis of now began, and
+  // what earlier starts have spent on one that did not end, from when that was read.
+  struct Unfinished {
+    static constexpr int64_t unknown = -1;
+    std::atomic<int64_t> from{unknown};
+    std::atomic<int64_t> before{unknown};
+  } unfinished;
   Policy::Mark pay;
   std::unordered_set<std::string> told;  // reasons that the log has had already
   std::list<schedule::BlockCost> costs;  // one for each block size; windows point to them

@@ -51,21 +51,21 @@ double milliseconds(int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * 1e-6;
 }
 
-}  // namespace
-
-int64_t Policy::part_of_time(double part) const {
-  return static_cast<int64_t>(part * static_cast<double>(age()));
+int64_t part_of(int64_t time, double part) {
+  return static_cast<int64_t>(part * static_cast<double>(time));
 }
+
+}  // namespace
 
 int64_t Policy::patience() const {
   if (!compares()) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(0, config_->to_start + part_of_time(config_->part) + saved_ - spent_);
+  return std::max<int64_t>(0, config_->to_start + part_of(age(), config_->part) + saved_ - spent_);
 }
 
 bool Policy::may_follow(Account& account) const {
   int64_t allowed = uncompared_to_start + account.earned;
   if (compares()) {
-    allowed = config_->kernel_to_start + part_of_time(config_->kernel_part) +
+    allowed = config_->kernel_to_start + part_of(age(), config_->kernel_part) +
               std::max<int64_t>(0, saved_);
   }
   // Once given up it is followed again when half of what is allowed is left.
@@ -148,7 +148,7 @@ Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block
 bool Policy::Phase::is_measured(const Policy& policy) const {
   const Config& config = *policy.config_;
   const int64_t wanted =
-      is_first ? std::max(config.first, policy.part_of_time(config.first_part)) : 0;
+      is_first ? std::max(config.first, part_of(policy.age(), config.first_part)) : 0;
   return tasks.all >= wanted && tasks.values.size() >= config.samples;
 }
 

@@ -244,7 +244,6 @@ class Policy {
   };
 
  private:
-  int64_t part_of_time(double part) const;
   Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
   Way next_way(Mark& kernel, uint64_t blocks, const Dim3& block);
   void begin_round(Phase& phase) const;

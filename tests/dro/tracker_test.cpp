@@ -149,8 +149,9 @@ TEST(Tracker, FootprintsThatShowWithoutIslAreAddedAtOnce) {
   ASSERT_TRUE(known);
   EXPECT_EQ(tracker.add_footprint_at_once(write_all), known);
   EXPECT_EQ(*tracker.add_footprint(write_all), *known);
-  const Footprint scattered = footprint(
-      "k", {40}, {reads("{ B[x, y = 0, z = 0] -> A[o] : exists a, b : 0 <= x < 40 and 0 <= a <= b < "
+  const Footprint scattered =
+      footprint("k", {40},
+                {reads("{ B[x, y = 0, z = 0] -> A[o] : exists a, b : 0 <= x < 40 and 0 <= a <= b < "
                        "24 and o = 7a + 97b + x }")});
   EXPECT_FALSE(tracker.add_footprint_at_once(scattered));
   const auto read = tracker.add_footprint(scattered);

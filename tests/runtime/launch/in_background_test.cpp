@@ -199,12 +199,12 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
   const ModelMaker maker = cached_model_maker(
       kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
   const auto begin = [&](testing::PingPong& data) {
-    start({.policy =
-               Policy::Config{
-                   .to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false},
-           .clock = [] { return now.load(); },
-           .waits_for_analysis = false},
-          maker);
+    start(
+        {.policy =
+             Policy::Config{.to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false},
+         .clock = [] { return now.load(); },
+         .waits_for_analysis = false},
+        maker);
     data.allocate_in(*runtime);
   };
   std::atomic<int> begun = 0;
