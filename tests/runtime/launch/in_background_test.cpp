@@ -231,6 +231,8 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
   now = int64_t{1} << 50U;
   for (; begun == 1; std::this_thread::yield())
     ASSERT_EQ(other.launch(*runtime, kernels["step"], 20), 0);
+  runtime->finish();
+  device.wait_idle();  // which works with `other`
 }
 
 // What an earlier start has left needs no other thread, so it is there at the first launch.
