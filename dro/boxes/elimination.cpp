@@ -28,6 +28,22 @@ int64_t least_value(const IntegerForm& form) {
   return form.constant - floor_divide(form.constant, common) * common;
 }
 
+// sum_without() adds multiples of a lower and an upper bound of a variable, which is then gone;
+// nothing where numbers grow too large.
+std::optional<IntegerForm> sum_without(size_t variable, const IntegerForm& lower,
+                                       const IntegerForm& upper) {
+  const int64_t of_lower = -upper.terms[variable], of_upper = lower.terms[variable];
+  IntegerForm sum;
+  bool good = add_product(sum.constant, lower.constant, of_lower) &&
+              add_product(sum.constant, upper.constant, of_upper);
+  for (size_t v = 0; v < sum.terms.size() && good; ++v) {
+    good = add_product(sum.terms[v], lower.terms[v], of_lower) &&
+           add_product(sum.terms[v], upper.terms[v], of_upper);
+  }
+  if (!good) return std::nullopt;
+  return sum;
+}
+
 // has_value_between() is whether whole numbers lie between both bounds wherever the sum of these is
 // not negative.
 bool has_value_between(size_t variable, const IntegerForm& lower, const IntegerForm& upper,
@@ -91,23 +107,6 @@ void remove_implied(std::vector<IntegerForm>& forms) {
   }
 }
 
-// without() is the constraints without the variable; nothing where that would not be exact.
-std::optional<std::vector<IntegerForm>> without(const std::vector<IntegerForm>& forms,
-                                                size_t variable) {
-  std::vector<IntegerForm> left;
-  for (const IntegerForm& lower : forms) {
-    if (lower.terms[variable] == 0) add_tightest(left, lower);
-    if (lower.terms[variable] <= 0) continue;
-    for (const IntegerForm& upper : forms) {
-      if (upper.terms[variable] >= 0) continue;
-      const auto sum = sum_without(variable, lower, upper);
-      if (!sum || !has_value_between(variable, lower, upper, *sum)) return std::nullopt;
-      add_tightest(left, tightened(*sum));
-    }
-  }
-  return left;
-}
-
 }  // namespace
 
 IntegerForm tightened(IntegerForm form) {
@@ -128,18 +127,21 @@ void add_tightest(std::vector<IntegerForm>& forms, const IntegerForm& form) {
   }
 }
 
-std::optional<IntegerForm> sum_without(size_t variable, const IntegerForm& lower,
-                                       const IntegerForm& upper) {
-  const int64_t of_lower = -upper.terms[variable], of_upper = lower.terms[variable];
-  IntegerForm sum;
-  bool good = add_product(sum.constant, lower.constant, of_lower) &&
-              add_product(sum.constant, upper.constant, of_upper);
-  for (size_t v = 0; v < sum.terms.size() && good; ++v) {
-    good = add_product(sum.terms[v], lower.terms[v], of_lower) &&
-           add_product(sum.terms[v], upper.terms[v], of_upper);
+std::optional<std::vector<IntegerForm>> without(const std::vector<IntegerForm>& forms,
+                                                size_t variable, bool exactly) {
+  std::vector<IntegerForm> left;
+  for (const IntegerForm& lower : forms) {
+    if (lower.terms[variable] == 0) add_tightest(left, lower);
+    if (lower.terms[variable] <= 0) continue;
+    for (const IntegerForm& upper : forms) {
+      if (upper.terms[variable] >= 0) continue;
+      const auto sum = sum_without(variable, lower, upper);
+      if (!sum || (exactly && !has_value_between(variable, lower, upper, *sum)))
+        return std::nullopt;
+      add_tightest(left, tightened(*sum));
+    }
   }
-  if (!good) return std::nullopt;
-  return sum;
+  return left;
 }
 
 size_t eliminate_exactly(std::vector<IntegerForm>& forms, size_t variables, Budget& budget) {
@@ -154,7 +156,7 @@ size_t eliminate_exactly(std::vector<IntegerForm>& forms, size_t variables, Budg
       if (std::ranges::none_of(left, used)) continue;
       if (left.size() > most_forms || !budget.take(left.size() * left.size())) return gone;
       remove_implied(left);
-      auto next = without(left, v);
+      auto next = without(left, v, true);
       if (!next) continue;
       forms = left = std::move(*next);
       goes_on = true;

@@ -17,10 +17,11 @@ IntegerForm tightened(IntegerForm form);
 // add_tightest() adds a constraint unless another with the same terms says as much.
 void add_tightest(std::vector<IntegerForm>& forms, const IntegerForm& form);
 
-// sum_without() adds multiples of a lower and an upper bound of a variable, which is then gone,
-// and is not tightened; nothing where numbers grow too large.
-std::optional<IntegerForm> sum_without(size_t variable, const IntegerForm& lower,
-                                       const IntegerForm& upper);
+// without() is the constraints that eliminating a variable leaves, tightened: those without it, and
+// the sum of each lower and each upper bound of it. Nothing where numbers grow too large, or where
+// it is to be `exactly` so (see below) and is not.
+std::optional<std::vector<IntegerForm>> without(const std::vector<IntegerForm>& forms,
+                                                size_t variable, bool exactly);
 
 // eliminate_exactly() leaves out existential variables of which others tell all that matters: what
 // is left has solutions where the constraints had. So `o = 4 e + 256 f + r` with 0 <= e < 64 and

@@ -1,6 +1,7 @@
 #include "dro/strides/integer_loops.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -36,31 +37,17 @@ std::optional<IntegerLoops> IntegerLoops::make(const std::vector<IntegerForm>& c
   for (size_t depth = variables.size(); depth-- > 0;) {
     const size_t variable = variables[depth];
     Loop loop{variable, {}};
-    std::vector<IntegerForm> next;
-    for (const IntegerForm& form : left) {
-      if (form.terms[variable] == 0) {
-        add_tightest(next, form);
-      } else {
-        loop.bounds.push_back(form);
-      }
-    }
+    std::ranges::copy_if(left, std::back_inserter(loop.bounds),
+                         [&](const IntegerForm& form) { return form.terms[variable] != 0; });
     const auto lowers = std::ranges::count_if(
         loop.bounds, [&](const IntegerForm& form) { return form.terms[variable] > 0; });
     const auto uppers = static_cast<std::ptrdiff_t>(loop.bounds.size()) - lowers;
     if (lowers == 0 || uppers == 0) return std::nullopt;
     if (!budget.take(static_cast<uint64_t>(lowers * uppers) + left.size())) return std::nullopt;
-    for (const IntegerForm& lower : loop.bounds) {
-      if (lower.terms[variable] < 0) continue;
-      for (const IntegerForm& upper : loop.bounds) {
-        if (upper.terms[variable] > 0) continue;
-        const auto sum = sum_without(variable, lower, upper);
-        if (!sum) return std::nullopt;
-        add_tightest(next, tightened(*sum));
-      }
-    }
-    if (next.size() > most_forms) return std::nullopt;
+    auto next = without(left, variable, false);
+    if (!next || next->size() > most_forms) return std::nullopt;
     made.loops_.insert(made.loops_.begin(), std::move(loop));
-    left = std::move(next);
+    left = std::move(*next);
   }
   for (const IntegerForm& form : left) {
     if (form.terms != IntegerForm().terms) return std::nullopt;

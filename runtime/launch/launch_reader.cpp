@@ -208,16 +208,15 @@ const CachedFootprint* LaunchReader::read(const Function& function, analysis::Fo
   });
   if (!waiting_.for_end_of(tracker_.away(), stream)) return later(being_read);
   tracker_.wait();
-  keep_read();
-  const auto found = function.kernel->footprints.find(shape_);
-  return found == function.kernel->footprints.end() ? later(being_read) : &found->second;
+  return keep_read();
 }
 
-void LaunchReader::keep_read() {
+const CachedFootprint* LaunchReader::keep_read() {
   const std::shared_ptr<Reading> read = std::exchange(reading_, nullptr);
   // As an analysis it is charged where many shapes are asked for.
   read->kernel->pay.account(read->shape.grid, read->shape.block).analysis += read->nanoseconds;
-  if (read->id) keep(*read->kernel, read->shape, read->footprint, *read->id);
+  if (!read->id) return nullptr;  // the work has thrown
+  return keep(*read->kernel, read->shape, read->footprint, *read->id);
 }
 
 const CachedFootprint* LaunchReader::keep(Kernel& kernel, const analysis::LaunchShape& shape,

@@ -62,7 +62,7 @@ class LaunchReader {
   // then, as where that has not ended in time, it is null. keep_read() keeps what was read there.
   const CachedFootprint* read(const Function& function, analysis::Footprint footprint,
                               const StreamKey& stream);
-  void keep_read();
+  const CachedFootprint* keep_read();
   const CachedFootprint* keep(Kernel& kernel, const analysis::LaunchShape& shape,
                               const analysis::Footprint& footprint,
                               const Result<dro::FootprintId>& id);

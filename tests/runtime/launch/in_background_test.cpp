@@ -26,11 +26,12 @@ int64_t standing_clock() {
 
 class InBackground : public testing::RuntimeTest {
  protected:
-  void start_impatient() {
+  void start_impatient() { start_impatient(standing_clock, kernels.maker(), program); }
+  void start_impatient(Policy::Clock clock, const ModelMaker& maker, testing::PingPong& data) {
     Policy::Config impatient{
         .to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false};
-    start({.policy = impatient, .clock = standing_clock, .waits_for_analysis = false});
-    program.allocate_in(*runtime);
+    start({.policy = impatient, .clock = clock, .waits_for_analysis = false}, maker);
+    data.allocate_in(*runtime);
   }
   // The kernel's footprint is found once may_answer has a value.
   void start_with_slow_analysis() {
@@ -44,6 +45,14 @@ class InBackground : public testing::RuntimeTest {
   int64_t plain() {
     const std::vector<std::string> events = device.events();
     return std::count(events.begin(), events.end(), "launch step");
+  }
+  // What the program has computed, as one launch after the other does.
+  void expect_the_answer() {
+    synchronise();
+    testing::PingPong expected(1000);
+    for (uint32_t t = 0; t < launches; ++t)
+      expected.step(t);
+    EXPECT_EQ(program, expected);
   }
   // launch_until_tasks() launches until some launch has gone as a task.
   void launch_until_tasks() {
@@ -66,11 +75,7 @@ TEST_F(InBackground, LaunchesPassThroughWhileTheirKernelIsAnalysed) {
   EXPECT_EQ(plain(), 5);
   may_answer.set_value();
   launch_until_tasks();
-  synchronise();
-  testing::PingPong expected(1000);
-  for (uint32_t t = 0; t < launches; ++t)
-    expected.step(t);
-  EXPECT_EQ(program, expected);
+  expect_the_answer();
   EXPECT_EQ(kernels["step"].footprints_asked, 1);
 }
 
@@ -89,11 +94,7 @@ TEST_F(InBackground, LaunchesPassThroughWhileTheirFootprintIsRead) {
   start_impatient();
   launch_until_tasks();
   EXPECT_GT(plain(), 0);
-  synchronise();
-  testing::PingPong expected(1000);
-  for (uint32_t t = 0; t < launches; ++t)
-    expected.step(t);
-  EXPECT_EQ(program, expected);
+  expect_the_answer();
   EXPECT_EQ(kernels["step"].footprints_asked, 1);
 }
 
@@ -199,13 +200,7 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
   const ModelMaker maker = cached_model_maker(
       kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
   const auto begin = [&](testing::PingPong& data) {
-    start(
-        {.policy =
-             Policy::Config{.to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false},
-         .clock = [] { return now.load(); },
-         .waits_for_analysis = false},
-        maker);
-    data.allocate_in(*runtime);
+    start_impatient([] { return now.load(); }, maker, data);
   };
   std::atomic<int> begun = 0;
   kernels["step"].footprint =
