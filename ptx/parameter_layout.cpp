@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::ptx {
 std::vector<ParameterPlace> parameter_layout(const Function& function, uint32_t* total_bytes) {

@@ -9,7 +9,7 @@
 #include <isl/map.h>
 #include <isl/set.h>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "relation/isl_relation.hpp"
 
 namespace sluice {

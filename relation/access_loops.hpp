@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/dim3.hpp"
+#include "base/number/range.hpp"
 #include "relation/budget.hpp"
 #include "relation/isl_context.hpp"
-#include "relation/range.hpp"
 
 namespace sluice {
 

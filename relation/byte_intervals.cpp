@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/number/range.hpp"
 #include "relation/budget.hpp"
-#include "relation/range.hpp"
 
 namespace sluice {
 

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "base/dim3.hpp"
+#include "base/number/range.hpp"
 #include "isl/isl-noexceptions.h"
 #include "relation/budget.hpp"
-#include "relation/range.hpp"
 
 namespace sluice {
 

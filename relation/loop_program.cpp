@@ -10,7 +10,7 @@
 #include <isl/union_map.h>
 #include <isl/val.h>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice {
 namespace {

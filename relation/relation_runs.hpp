@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "base/number/range.hpp"
 #include "base/result.hpp"
 #include "relation/access_loops.hpp"
 #include "relation/loop_program.hpp"
-#include "relation/range.hpp"
 #include "relation/relation.hpp"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/host/scratch.hpp"
 
 namespace sluice::runtime {

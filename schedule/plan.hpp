@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::dro {
 struct EdgeTable;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "schedule/buffer_set.hpp"
 #include "schedule/order.hpp"
 #include "schedule/small_launches.hpp"

@@ -4,7 +4,7 @@
 #include <ranges>
 #include <variant>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "dro/edges/edge_table.hpp"
 
 namespace sluice::schedule {

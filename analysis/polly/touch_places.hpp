@@ -10,7 +10,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "analysis/kernel/access_form.hpp"
-#include "relation/range.hpp"
+#include "base/number/range.hpp"
 
 namespace sluice::analysis {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice::dro {
 namespace {

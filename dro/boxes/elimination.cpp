@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "dro/boxes/form_bounds.hpp"
 
 namespace sluice::dro {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice::dro {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <boost/icl/interval_map.hpp>
 
-#include "relation/range.hpp"
+#include "base/number/range.hpp"
 
 namespace sluice::dro {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 

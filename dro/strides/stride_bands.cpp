@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "dro/boxes/box_product.hpp"
 
 namespace sluice::dro {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice::dro {
 namespace {

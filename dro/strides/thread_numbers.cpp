@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "dro/boxes/elimination.hpp"
 #include "dro/boxes/form_bounds.hpp"
 #include "dro/strides/integer_loops.hpp"

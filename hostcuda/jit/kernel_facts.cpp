@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "ptx/parameter_layout.hpp"
 #include "ptx/target.hpp"
 #include "ptx/visit.hpp"

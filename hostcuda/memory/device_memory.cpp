@@ -9,7 +9,7 @@
 
 #include <sys/mman.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::hostcuda {
 namespace {

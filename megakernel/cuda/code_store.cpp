@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "base/divide_up.hpp"
 #include "base/log.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/module_loader.hpp"
 #include "megakernel/signals_blocked.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/cuda/worker_memory.h"
 
 namespace sluice::megakernel {

@@ -1,6 +1,6 @@
 #include "ptx/grammar/initialiser.hpp"
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "ptx/grammar/constant_expression.hpp"
 #include "ptx/grammar/literal.hpp"
 #include "ptx/grammar/operand.hpp"

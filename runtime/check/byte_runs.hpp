@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "relation/range.hpp"
+#include "base/number/range.hpp"
 
 namespace sluice::runtime {
 

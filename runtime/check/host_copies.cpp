@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/digest.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "hostcuda/block_abi.h"
 #include "megakernel/window.hpp"
 #include "runtime/check/footprint_claims.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
+#include "base/number/range.hpp"
 #include "dro/types.hpp"
 #include "megakernel/host/task_times.hpp"
-#include "relation/range.hpp"
 #include "runtime/launch/understood.hpp"
 #include "runtime/stream/planned_window.hpp"
 

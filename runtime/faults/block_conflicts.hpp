@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/dim3.hpp"
+#include "base/number/range.hpp"
 #include "relation/isl_context.hpp"
-#include "relation/range.hpp"
 #include "relation/relation.hpp"
 #include "relation/relation_runs.hpp"
 

@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/number/range.hpp"
 #include "dro/types.hpp"
 #include "relation/byte_intervals.hpp"
-#include "relation/range.hpp"
 
 namespace sluice::runtime {
 

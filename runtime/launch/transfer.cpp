@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::runtime {
 namespace {

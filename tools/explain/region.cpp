@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 
 namespace sluice::tools {
 namespace {

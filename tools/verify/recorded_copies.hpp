@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
+#include "base/number/range.hpp"
 #include "base/result.hpp"
 #include "dro/recorded/summary.hpp"
 #include "dro/records/copy.hpp"
-#include "relation/range.hpp"
 
 namespace sluice::tools {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "relation/range.hpp"
+#include "base/number/range.hpp"
 #include "tools/verify/recorded_copies.hpp"
 
 namespace sluice::tools {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::tools {
 namespace {

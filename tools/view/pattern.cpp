@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::tools {
 namespace {

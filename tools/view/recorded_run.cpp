@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "dro/recorded/replay.hpp"
 
 namespace sluice::tools {

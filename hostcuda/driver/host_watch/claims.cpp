@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "hostcuda/driver/host_watch/host_watch.hpp"
 #include "hostcuda/driver/memory/allocation_table.hpp"
 

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "hostcuda/memory/device_memory.hpp"
 
 namespace sluice::hostcuda {

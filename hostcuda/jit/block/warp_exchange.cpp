@@ -7,7 +7,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "base/assert.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {

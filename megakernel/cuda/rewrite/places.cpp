@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/cuda/worker_memory.h"
 #include "ptx/parameter_layout.hpp"
 #include "ptx/visit.hpp"

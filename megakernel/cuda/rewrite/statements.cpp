@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "ptx/parser.hpp"
 
 namespace sluice::megakernel {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/cuda/tables/device_edges.h"
 #include "megakernel/cuda/tables/task_groups.hpp"
 #include "megakernel/cuda/tables/window_tables.h"

@@ -13,7 +13,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
-#include "base/floor_divide.hpp"
+#include "base/number/floor_divide.hpp"
 #include "byte_collector.hpp"
 #include "relation/isl_relation.hpp"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "megakernel/cuda/body.hpp"
 #include "megakernel/cuda/tables/device_tables.hpp"
 #include "megakernel/cuda/worker_memory.h"

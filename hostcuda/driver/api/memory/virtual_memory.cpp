@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/divide_up.hpp"
+#include "base/number/divide_up.hpp"
 #include "hostcuda/driver/api/entry.hpp"
 
 using namespace sluice;

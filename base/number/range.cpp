@@ -1,4 +1,4 @@
-#include "relation/range.hpp"
+#include "base/number/range.hpp"
 
 namespace sluice {
 
