@@ -64,6 +64,9 @@ uint64_t places_of(const BlockBoxes& piece);
 // bytes_of() lists the bytes that all blocks touch together; nothing past the budget.
 std::optional<ByteIntervals> bytes_of(const Boxes& boxes, Budget& budget);
 
+// hull_of() is the smallest range that holds them; nothing where there are none.
+std::optional<Range> hull_of(const Boxes& boxes);
+
 // append_runs() lists them by block; false, with `runs` in any state, past the budget.
 bool append_runs(const Boxes& boxes, const Dim3& grid, Budget& budget, std::vector<ByteRun>& runs);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dro/boxes/block_boxes.hpp"
+#include "dro/boxes/box_product.hpp"
 
 namespace sluice::dro {
 namespace {
@@ -134,7 +135,30 @@ std::optional<std::vector<Range>> PieceStack::bytes_at(size_t depth,
   return ranges;
 }
 
+// positions_of() is the smallest interval that holds a level's positions.
+Interval positions_of(const BoxLevel& level) {
+  Interval all;
+  for (const Interval& at : level.at)
+    all = joined(all, at);
+  return all;
+}
+
 }  // namespace
+
+std::optional<Range> hull_of(const Boxes& boxes) {
+  std::optional<Range> all;
+  for (const BlockBoxes& piece : boxes) {
+    if (touches_nothing(piece)) continue;
+    Range range{0, 1};
+    for (const BoxLevel& level : piece.levels) {
+      const Interval positions = positions_of(level);
+      range.begin += level.stride * positions.first;
+      range.end += level.stride * positions.last;
+    }
+    all = all ? Range{std::min(all->begin, range.begin), std::max(all->end, range.end)} : range;
+  }
+  return all;
+}
 
 std::optional<ByteIntervals> bytes_of(const Boxes& boxes, Budget& budget) {
   ByteIntervals bytes;

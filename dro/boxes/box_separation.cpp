@@ -28,7 +28,8 @@ class Separation {
   std::optional<BlockBoxes> run() {
     // Forms are compared with each other, a few times.
     if (!budget_.take(forms_.size() * forms_.size())) return std::nullopt;
-    if (!find_strides() || !substitute() || !reduce_all() || !assign_axes()) return std::nullopt;
+    if (!find_strides() || !count_from_zero() || !substitute() || !reduce_all() || !assign_axes())
+      return std::nullopt;
     BlockBoxes boxes;
     if (!find_domain(boxes) || !find_levels(boxes)) return std::nullopt;
     // Levels that merge are gone through again.
@@ -38,6 +39,7 @@ class Separation {
 
  private:
   bool find_strides();
+  bool count_from_zero();
   bool substitute();
   bool reduce_all();
   bool reduce(IntegerForm& form);
@@ -86,6 +88,29 @@ bool Separation::find_strides() {
   for (const size_t v : known_.by_stride) {
     if (strides_[v] <= inner || strides_[v] % inner != 0) return false;
     inner = strides_[v];
+  }
+  return true;
+}
+
+// count_from_zero() undoes what isl does to floor(o / 256) where it is shorter to say floor((o +
+// 256 x) / 256): a variable that counts from a place which moves with the block counts from a fixed
+// one again. As a change of variables that can be undone it loses nothing.
+bool Separation::count_from_zero() {
+  for (const size_t v : known_.by_stride) {
+    for (size_t axis = 0; axis < 3; ++axis) {
+      bool is_fixed = false;
+      int64_t moved = 0;
+      for (const IntegerForm& form : forms_) {
+        const int64_t own = form.terms[v], of_axis = form.terms[axis];
+        if (own == 0 || form.terms[byte] == 0) continue;
+        is_fixed = is_fixed || of_axis == 0;
+        if (of_axis % own == 0) moved = -of_axis / own;
+      }
+      if (is_fixed) continue;
+      for (IntegerForm& form : forms_) {
+        if (!add_product(form.terms[axis], form.terms[v], moved)) return false;
+      }
+    }
   }
   return true;
 }

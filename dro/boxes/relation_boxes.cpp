@@ -35,6 +35,7 @@ std::optional<std::vector<IntegerForm>> forms_of(const Relation::Piece& piece,
   const size_t variables = IntegerForm::first_existential + piece.divisions;
   if (variables > IntegerForm::most_variables || !piece.is_small()) return std::nullopt;
   std::vector<IntegerForm> forms;
+  forms.reserve(2 * piece.equal.size() + piece.at_least.size());
   bool good = true;
   for (const Relation::Row& row : piece.equal) {
     for (const int64_t sign : {1, -1})

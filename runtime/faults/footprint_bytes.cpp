@@ -1,6 +1,7 @@
 #include "runtime/faults/footprint_bytes.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
+#include "dro/boxes/relation_boxes.hpp"
 #include "relation/access_loops.hpp"
 #include "relation/isl_relation.hpp"
 
@@ -54,9 +56,22 @@ isl::map FootprintBytes::map(size_t slot, Use use) const {
   return map_at(context_.get(), relation, values_);
 }
 
+std::optional<dro::Boxes> FootprintBytes::boxes(size_t slot, Use use) const {
+  const Relation& relation = access(slot, use).relation;
+  if (relation.empty() || !relation.is_whole() || relation.parameters > values_.size()) return {};
+  Budget cost(listing_cost);
+  const std::span<const int64_t> values = values_;
+  return dro::boxes_of(relation, values.first(relation.parameters), footprint_.shape.grid, cost);
+}
+
+isl::set FootprintBytes::set(size_t slot, Use use) const {
+  return coalesced(map(slot, use).range());
+}
+
 const std::optional<Range>& FootprintBytes::hull(size_t slot, Use use) {
   Known& known = known_[slot][static_cast<size_t>(use)];
   if (std::exchange(known.has_hull, true)) return known.hull;
+  if (const auto found = boxes(slot, use)) return known.hull = dro::hull_of(*found);
   const IslContext::Budget budget(context_, asking_operations);
   const isl::map touched = map(slot, use);
   if (touched.is_null()) return known.hull;
@@ -70,6 +85,10 @@ const std::optional<Range>& FootprintBytes::hull(size_t slot, Use use) {
 const std::optional<ByteIntervals>& FootprintBytes::listed(size_t slot, Use use) {
   Known& known = known_[slot][static_cast<size_t>(use)];
   if (std::exchange(known.is_listed, true)) return known.bytes;
+  if (const auto found = boxes(slot, use)) {
+    Budget cost(listing_cost);
+    return known.bytes = dro::bytes_of(*found, cost);
+  }
   const Relation& relation = access(slot, use).relation;
   if (!relation.is_whole() || relation.parameters > values_.size()) return known.bytes;
   const IslContext::Budget budget(context_, asking_operations);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
+#include "dro/boxes/block_boxes.hpp"
 #include "relation/byte_intervals.hpp"
 #include "relation/isl_context.hpp"
 #include "relation/relation_runs.hpp"
@@ -29,6 +30,8 @@ class FootprintBytes {
   const analysis::Access& access(size_t slot, Use use) const;
   // is_exact() is true of an access whose every byte is touched in every run of the launch.
   bool is_exact(size_t slot, Use use) const;
+  // set() is null where the relation has no rows, or isl cannot tell.
+  isl::set set(size_t slot, Use use) const;
   // hull() is nothing where there is no such access, or isl cannot tell.
   const std::optional<Range>& hull(size_t slot, Use use);
   // listed() is all bytes; nothing where they are too many.
@@ -47,6 +50,8 @@ class FootprintBytes {
     std::optional<ByteIntervals> bytes;
   };
   isl::map map(size_t slot, Use use) const;
+  // boxes() is nothing where the relation shows none, without isl.
+  std::optional<dro::Boxes> boxes(size_t slot, Use use) const;
 
   const analysis::Footprint footprint_;
   IslContext& context_;

@@ -29,7 +29,7 @@ RaceCheck::~RaceCheck() = default;
 
 RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
   const auto [entry, is_new] = ranges_.try_emplace(bytes, sets_.size());
-  if (is_new) sets_.push_back(byte_set(context_, {0, bytes}));
+  if (is_new) sets_.push_back({.known = byte_set(context_, {0, bytes})});
   return entry->second;
 }
 
@@ -40,28 +40,27 @@ bool RaceCheck::Uses::all_certain() const {
 void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
   Uses& uses = uses_[id];
   uses = {{}, std::make_shared<FootprintBytes>(footprint, context_)};
-  std::vector<int64_t> values;
-  for (const analysis::Symbol& symbol : footprint.symbols)
-    values.push_back(symbol.value);
   for (size_t slot = 0; slot < uses.bytes->slots(); ++slot) {
     for (const Use how : {Use::reads, Use::must_writes, Use::may_writes}) {
       const analysis::Access& access = uses.bytes->access(slot, how);
       if (!access.present()) continue;
       SlotUse use{slot, how, 0, true, false};
-      const bool is_known =
-          access.precision != analysis::Precision::whole_buffer && access.relation.is_whole();
-      const auto relation = within_grid(
-          context_, is_known ? map_at(context_.get(), access.relation, values) : isl::map(),
-          footprint.shape.grid);
-      if (relation) {
+      if (access.precision != analysis::Precision::whole_buffer && access.relation.is_whole()) {
         use.whole_buffer = false;
         use.certain = uses.bytes->is_exact(slot, how);
         use.set = sets_.size();
-        sets_.push_back(coalesced(relation->range()));
+        sets_.push_back({uses.bytes, slot, how, {}});
       }
       uses.all.push_back(use);
     }
   }
+}
+
+const isl::set& RaceCheck::set(SetId id) {
+  ByteSet& bytes = sets_[id];
+  if (bytes.of != nullptr)
+    bytes.known = std::exchange(bytes.of, nullptr)->set(bytes.slot, bytes.use);
+  return bytes.known;
 }
 
 std::shared_ptr<TracedBytes> RaceCheck::launch(const StreamKey& stream, const Action& action,
@@ -180,9 +179,12 @@ std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const 
   if (is_new) {
     const IslContext::Budget budget(context_, operation_budget);
     const isl::map move(context_.get(), fmt::format("{{ A[o] -> A[o + {}] }}", shift));
-    const isl::set both = sets_[a.set].intersect(sets_[b.set].apply(move));
-    if (both.is_null()) {
-      entry->second = common_hull(sets_[a.set], sets_[b.set], shift);
+    const isl::set left = set(a.set), right = set(b.set);
+    const isl::set both = left.intersect(right.apply(move));
+    if (left.is_null() || right.is_null()) {
+      entry->second = Common{{}, false};
+    } else if (both.is_null()) {
+      entry->second = common_hull(left, right, shift);
     } else if (const auto range = hull(both)) {
       entry->second = Common{*range, true};
     }

@@ -64,6 +64,13 @@ class RaceCheck : public Observer {
  private:
   using SetId = size_t;
   using Record = RaceRecord;
+  // ByteSet is found when it is first compared: most launches never are.
+  struct ByteSet {
+    std::shared_ptr<FootprintBytes> of;
+    size_t slot = 0;
+    Use use = Use::reads;
+    isl::set known;
+  };
   // SlotUse is one set of bytes that a footprint touches through one pointer slot.
   struct SlotUse {
     size_t slot = 0;
@@ -84,6 +91,7 @@ class RaceCheck : public Observer {
   };
 
   SetId range_of(int64_t bytes);  // [0, bytes)
+  const isl::set& set(SetId id);  // null where isl cannot tell
   bool is_traced(const std::string& kernel);
   void meet(const Record& record);
   void suspect(const Record& earlier, const Record& later);
@@ -101,7 +109,7 @@ class RaceCheck : public Observer {
   FaultReport& report_;
   StreamClocks clocks_;
   IslContext context_;
-  std::vector<isl::set> sets_;
+  std::vector<ByteSet> sets_;
   std::map<int64_t, SetId> ranges_;
   std::map<dro::FootprintId, Uses> uses_;
   std::map<dro::BufferId, std::vector<Record>> records_;

@@ -199,6 +199,14 @@ const Written written[] = {
      "3 + 4x + 32y + 256z }",
      {8, 8, 4},
      {}},
+    {"three dimensions, a position in a row that is counted from the block's own place",
+     "{ B[x, y, z] -> A[o] : exists (e, f: 0 <= x <= 1 and -15484 + 128x + 1024y + 32768z <= o <= "
+     "17283 + 128x + 1024y + 32768z and 900 + 128x + 1024y <= o <= 1016707 + 128x + 1024y and 16260 "
+     "+ 128x + 1024y + 16384f <= o <= 17283 + 128x + 1024y + 16384f and 16516 + 128x + 16384f <= o "
+     "<= 32387 + 128x + 16384f and -4 - 128x + 256e <= o <= 131 - 128x + 256e and -256x + 256e <= o "
+     "<= 255 - 256x + 256e) }",
+     {2, 16, 32},
+     {}},
     {"two dimensions, from the last row to the first",
      "{ B[x, y, z = 0] -> A[o] : 0 <= x <= 3 and 0 <= y <= 15 and 15360 + 256x - 1024y <= o <= "
      "15615 + 256x - 1024y }",
