@@ -25,6 +25,7 @@ class Kernel {
   Kernel(LoadedCode& code, CompiledModule& unit, std::string name, KernelFacts facts);
 
   LoadedCode& code() { return code_; }
+  uint64_t number() const { return number_; }  // no other kernel of the process has or had it
   const std::string& name() const { return name_; }
   const KernelFacts& facts() const { return facts_; }
   const ptx::Module& module() const { return unit_.module(); }
@@ -71,6 +72,7 @@ class Kernel {
 
   LoadedCode& code_;
   CompiledModule& unit_;
+  const uint64_t number_;
   const std::string name_;
   const KernelFacts facts_;
   std::atomic<uint32_t> max_dynamic_shared_bytes_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -17,6 +18,11 @@ uint32_t default_dynamic_shared_bytes(const KernelFacts& facts) {
              : 0;
 }
 
+uint64_t next_number() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
 unsigned round_up_to_warps(unsigned threads) {
   return (threads + limits::warp - 1) / limits::warp * limits::warp;
 }
@@ -26,6 +32,7 @@ unsigned round_up_to_warps(unsigned threads) {
 Kernel::Kernel(LoadedCode& code, CompiledModule& unit, std::string name, KernelFacts facts)
     : code_(code),
       unit_(unit),
+      number_(next_number()),
       name_(std::move(name)),
       facts_(std::move(facts)),
       max_dynamic_shared_bytes_(default_dynamic_shared_bytes(facts_)) {}

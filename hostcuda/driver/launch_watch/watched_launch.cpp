@@ -36,7 +36,10 @@ class WatchedLaunch::Block final : public ThreadSink {
   // serve() is for the launch whose blocks it runs next.
   void serve(WatchedLaunch& launch) {
     launch_ = &launch;
+    is_clean_ = true;
+    is_data_oblivious_ = false;
     clocks_.begin_launch();
+    touched_.begin_launch();
     memory_.reset();
     if (launch.faults_) memory_.emplace(*launch.faults_);
   }
@@ -58,6 +61,7 @@ class WatchedLaunch::Block final : public ThreadSink {
   void meets(const ThreadMeeting& meeting) override {
     if (meeting.kind == ThreadMeeting::Kind::begin) {
       shared_ = {meeting.place, meeting.count};
+      is_data_oblivious_ = meeting.number != 0;
       if (memory_) memory_->has_shared(meeting.place, meeting.count);
     }
     if (!launch_->races_) return;
@@ -77,14 +81,25 @@ class WatchedLaunch::Block final : public ThreadSink {
     touched_.touch(access, is_shared);
   }
 
+  // tells_all() is true where an equal launch would do the same, and nothing was wrong: `touched`
+  // then gets what the blocks have accessed.
+  bool tells_all(CheckedBytes::Ranges& touched) const {
+    if (!is_data_oblivious_ || !is_clean_ || touched_.depends_on_values()) return false;
+    if (!memory_) return true;
+    if (memory_->is_all()) memory_->checked().append(touched);
+    return memory_->is_all();
+  }
+
  private:
   const uint32_t threads_;
+  bool is_data_oblivious_ = false, is_clean_ = true;
   WatchedLaunch* launch_ = nullptr;
   uintptr_t scratch_ = 0;
   uint32_t block_ = 0;
   SharedMemory shared_;
   ThreadClocks clocks_;
   TouchedBytes touched_{clocks_, [this](const Conflict& conflict) {
+                          is_clean_ = false;
                           launch_->races_->add(conflict, block_, shared_);
                         }};
   AsyncCopies copies_{touched_};
@@ -126,7 +141,13 @@ bool WatchedLaunch::is_wanted() {
 
 WatchedLaunch::WatchedLaunch(const WatchedKernel& kernel, const SluiceBlockCode& code,
                              const SluiceBlockLaunch& launch)
-    : kernel_(kernel), code_(code), watching_code_(code), launch_(launch) {
+    : kernel_(kernel),
+      code_(code),
+      watching_code_(code),
+      launch_(launch),
+      key_(KnownLaunches::key_of(kernel, launch)),
+      is_right_(KnownLaunches::get().is_right(key_, kernel.call, MemoryWatch::get())) {
+  if (is_right_) return;
   if (ThreadWatch* watch = ThreadWatch::get()) races_.emplace(*watch, kernel_, launch_.grid);
   if (MemoryWatch* watch = MemoryWatch::get()) faults_.emplace(*watch, kernel_, launch_.grid);
   watching_code_.function = run_blocks;
@@ -134,7 +155,16 @@ WatchedLaunch::WatchedLaunch(const WatchedKernel& kernel, const SluiceBlockCode&
   running().by_parameters[launch.parameters] = this;
 }
 
+void WatchedLaunch::learn() const {
+  CheckedBytes::Ranges touched;
+  const bool tell_all =
+      std::ranges::all_of(free_, [&](const auto& block) { return block->tells_all(touched); });
+  if (tell_all && !free_.empty()) KnownLaunches::get().learn(key_, touched, MemoryWatch::get());
+}
+
 WatchedLaunch::~WatchedLaunch() {
+  if (is_right_) return;
+  learn();
   idle_blocks().give_back(std::move(free_));
   const std::lock_guard lock(running().mutex);
   running().by_parameters.erase(launch_.parameters);

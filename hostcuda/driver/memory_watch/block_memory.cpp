@@ -49,10 +49,14 @@ const BlockMemory::Shared* BlockMemory::find(uintptr_t address) {
   return found;
 }
 
-void BlockMemory::accesses(const ThreadAccess& access) {
-  const bool is_misaligned = access.address % access_kind::alignment_of(access.kind) != 0;
+void BlockMemory::add(MemoryFault fault) {
+  is_all_ = false;
+  faults_.add(std::move(fault));
+}
+
+void BlockMemory::check(const ThreadAccess& access, bool is_misaligned) {
   if (is_shared(access)) {
-    if (is_misaligned) faults_.add(fault_of(SLUICE_MEMORY_MISALIGNED, access));
+    if (is_misaligned) add(fault_of(SLUICE_MEMORY_MISALIGNED, access));
     return shared_access(access);
   }
   if (access.address - scratch_ < scratch_bytes_) return;
@@ -60,32 +64,43 @@ void BlockMemory::accesses(const ThreadAccess& access) {
   const auto tell = [&](uint32_t what) {
     MemoryFault fault = fault_of(what, access);
     if (memory != nullptr) fault.memory = *memory;
-    faults_.add(std::move(fault));
+    add(std::move(fault));
   };
   if (is_misaligned) tell(SLUICE_MEMORY_MISALIGNED);
   if (memory == nullptr || !(*memory)->of.covers(access.address, access.bytes))
     return outside(access);
   if ((*memory)->is_gone(faults_.kernel().call)) return tell(SLUICE_MEMORY_FREED);
-  if ((*memory)->written)
-    initialised(access, {&*(*memory)->written, access.address - (*memory)->begin()}, *memory);
+  if ((*memory)->written &&
+      !initialised(access, {&*(*memory)->written, access.address - (*memory)->begin()}, *memory))
+    return;
+  if (!is_misaligned)
+    checked_.add(access.address, access.bytes, (access.kind & access_kind::reads) != 0,
+                 (access.kind & access_kind::writes) != 0);
 }
 
 // initialised() judges what is read, and marks what is written.
-void BlockMemory::initialised(const ThreadAccess& access, const Place& place,
+bool BlockMemory::initialised(const ThreadAccess& access, const Place& place,
                               const Shared& memory) {
   WrittenBytes& written = *place.written;
   const bool computes =
       (access.kind & access_kind::reads) != 0 && (access.kind & access_kind::is_moved) == 0;
-  if (const auto missing = computes ? written.missing(place.at, access.bytes) : std::nullopt) {
+  const auto missing = computes ? written.missing(place.at, access.bytes) : std::nullopt;
+  if (missing) {
     MemoryFault fault = fault_of(SLUICE_MEMORY_NEVER_WRITTEN, access);
     fault.memory = memory;
     fault.first += *missing - place.at;
-    faults_.add(std::move(fault));
+    add(std::move(fault));
   }
-  if ((access.kind & access_kind::writes) == 0) return;
+  if ((access.kind & access_kind::writes) == 0) return !missing;
   Place source;
   if ((access.kind & access_kind::has_source) != 0) source = place_of(access.value, access.bytes);
+  if (source.written != nullptr && source.written->missing(source.at, access.bytes)) {
+    // What was known to be written may no longer be.
+    is_all_ = false;
+    checked_.clear();
+  }
   written.copy(place.at, access.bytes, source.written, source.at);
+  return !missing;
 }
 
 BlockMemory::Place BlockMemory::place_of(uintptr_t address, size_t bytes) {
@@ -99,12 +114,14 @@ BlockMemory::Place BlockMemory::place_of(uintptr_t address, size_t bytes) {
 }
 
 void BlockMemory::shared_access(const ThreadAccess& access) {
-  if (lies_in(access.address, access.bytes, shared_, shared_bytes_))
-    return initialised(access, {&*shared_written_, access.address - shared_}, nullptr);
+  if (lies_in(access.address, access.bytes, shared_, shared_bytes_)) {
+    initialised(access, {&*shared_written_, access.address - shared_}, nullptr);
+    return;
+  }
   MemoryFault fault = fault_of(SLUICE_MEMORY_OUT_OF_BOUNDS, access);
   const uintptr_t end = shared_ + shared_bytes_;
   if (fault.first >= shared_ && fault.first < end) fault.first = end;
-  faults_.add(std::move(fault));
+  add(std::move(fault));
 }
 
 void BlockMemory::outside(const ThreadAccess& access) {
@@ -114,7 +131,9 @@ void BlockMemory::outside(const ThreadAccess& access) {
   if (!variables_) variables_ = variables_of(faults_.kernel());
   const Shared* memory = find(access.address);
   const bool is_inside = memory != nullptr && (*memory)->of.covers(access.address, access.bytes);
-  if (is_inside || is_in_variable(access)) return;
+  if (!is_inside && is_in_variable(access)) return;
+  is_all_ = false;
+  if (is_inside) return;
   // What the device does not know may be the host's own, or a thread's local memory.
   const bool begins_in_own = memory != nullptr && (*memory)->of.kind != MemoryKind::registered;
   const bool is_nothing = access.address < first_page_end || device_memory().holds(access.address);
@@ -125,7 +144,7 @@ void BlockMemory::outside(const ThreadAccess& access) {
     fault.what = SLUICE_MEMORY_FREED;
   const uintptr_t end = fault.memory != nullptr ? fault.memory->end() : 0;
   if (fault.first < end && fault.last >= end) fault.first = end;
-  faults_.add(std::move(fault));
+  add(std::move(fault));
 }
 
 // place() finds what the access has missed, if it is near anything.

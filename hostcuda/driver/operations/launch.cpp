@@ -131,7 +131,7 @@ class LaunchOperation final : public Operation {
     if (site_ != nullptr && kernel_->block_code(block_, launch_.dynamic_shared_bytes, &watched,
                                                 CodeVariant::watched) == CUDA_SUCCESS) {
       WatchedLaunch launch({*kernel_, block_, *site_, call_}, watched, launch_);
-      return run(launch.code(), pool);
+      return run(launch.is_right() ? code_ : launch.code(), pool);
     }
     const CUresult result = run(code_, pool);
     note_unseen_writes();

@@ -149,6 +149,10 @@ void TouchedBytes::meet(Cell& cell, const ThreadAccess& access, const Moment& mo
         look_at(cell, read, bytes);
     }
   }
+  const bool is_alone = is_first_write && cell.other_read.thread == nobody &&
+                        cell.more_reads == 0 &&
+                        (cell.read.thread == nobody || cell.read.thread == access.thread);
+  if (is_silent ? !is_alone : !is_first_write && cell.is_silent) depends_on_values_ = true;
   const Touch touch{access.thread, moment.time, access.line, access.kind};
   if ((access.kind & access_kind::reads) != 0) add_read(cell, touch);
   if (!writes) return;

@@ -40,7 +40,11 @@ class TouchedBytes {
   // tell() tells of a conflict that somebody else has found.
   void tell(const Conflict& conflict) const { tell_(conflict); }
   // begin_block() comes after the clocks'.
+  void begin_launch() { depends_on_values_ = false; }
   void begin_block();
+  // depends_on_values() is true where a store that changed nothing has made a difference since the
+  // launch began.
+  bool depends_on_values() const { return depends_on_values_; }
 
  private:
   static constexpr uint32_t nobody = UINT32_MAX;
@@ -117,6 +121,7 @@ class TouchedBytes {
   std::unordered_map<uint64_t, Cell> bytes_;
   uint64_t block_began_ = 0;  // the phase
   uint64_t reads_phase_ = 0;
+  bool depends_on_values_ = false;
   std::vector<std::vector<Touch>> more_reads_;
 };
 

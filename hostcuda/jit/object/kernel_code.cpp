@@ -12,6 +12,7 @@
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
+#include "hostcuda/jit/watch/data_oblivious.hpp"
 #include "hostcuda/jit/watch/thread_watch.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -80,6 +81,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   if (Status status = verify(*module, "lowering"); !status) return at_kernel(status.error());
   simplify(*thread->function, **target);
   bind_origin(*thread->function);
+  if (context.watched) tell_data_oblivious(*thread);
 
   KernelCode code;
   ExchangePlan layout;

@@ -43,7 +43,8 @@ struct ThreadAccess {
 // ThreadMeeting is told before a thread waits, or where it orders its accesses.
 struct ThreadMeeting {
   enum class Kind : uint32_t {
-    begin,           // of the thread; `place` is the block's shared memory, `count` its bytes
+    begin,           // of the thread; `place` is the block's shared memory, `count` its bytes;
+                     // `number` is not 0 where the kernel is data-oblivious (data_oblivious.hpp)
     barrier,         // `number` of the barrier, `count` of threads, 0: all
     barrier_arrive,  // the same, without waiting
     warp,            // `number` is the mask of lanes

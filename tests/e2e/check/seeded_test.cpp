@@ -48,6 +48,7 @@ std::vector<std::string> options_of(const Seeded& seeded) {
     return {"--only", seeded.name == std::string("leak") ? "accesses,leaks" : "accesses"};
   if (seeded.program == std::string("errors")) return {"--only", "errors"};
   if (seeded.program == std::string("traced_initialisation")) return {"--only", "accesses"};
+  if (seeded.program == std::string("repeated")) return {"--only", "threads,accesses"};
   return {};
 }
 
@@ -278,6 +279,24 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"traced_initialisation", "list-end", "walk", {"bytes 44 to 47 of device memory"}},
         Seeded{"traced_initialisation", "padding", nullptr, {}},
         Seeded{"traced_initialisation", "unused-element", nullptr, {}}));
+
+// Traced, a launch like one before is not watched again: these differ in what is no argument.
+INSTANTIATE_TEST_SUITE_P(
+    Repeated, SeededFaults,
+    ::testing::Values(
+        Seeded{
+            "repeated", "handed-on", "add-one", {"never written: add_one reads bytes 160 to 239"}},
+        Seeded{
+            "repeated", "written-by-itself", "add-one", {"never written: add_one reads bytes 384"}},
+        Seeded{"repeated", "freed", "add-one", {"use after free: add_one writes bytes 0 to 383"}},
+        Seeded{"repeated", "other-list", "pick", {"out of bounds: pick reads bytes 384 to 387"}},
+        Seeded{"repeated", "other-constant", "move-on", {"move_on reads bytes 384 to 387"}},
+        Seeded{"repeated", "other-value", "tell-all", {"race: bytes 0 to 3 of device memory"}},
+        Seeded{"repeated", "other-way", "turn-round", {"race: bytes", "the block's shared memory"}},
+        Seeded{"repeated",
+               "less-shared",
+               "reverse-part",
+               {"bytes 380 to 383 of the block's shared memory, which has 380"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Errors, SeededFaults,
