@@ -13,6 +13,7 @@
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
 #include "hostcuda/jit/library/wait_turns.hpp"
+#include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/module_storage.hpp"
@@ -81,6 +82,10 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   for (const KernelFacts::Parameter& parameter : facts->parameters) {
     context.parameter_offsets.push_back(parameter.offset);
   }
+  if (jit::are_lines_wanted()) {
+    const ptx::Function* const function = module.find_function(kernel);
+    if (function != nullptr) context.lines.emplace(module, *function);
+  }
   context.variable_address = [this](std::string_view name) -> Result<uint64_t> {
     if (const uint64_t function = storage.function_address(name); function != 0) return function;
     const Result<ModuleVariable> found = storage.find(name);
@@ -133,11 +138,12 @@ std::string CompiledModule::State::cache_key(const KernelContext& context) {
     }
     identity = fmt::format("{}{}.{}", compiler, digest(text), text.size());
   });
-  return fmt::format("{}\n{}\n{}x{}x{}\n{}", identity, context.kernel, context.block.x,
+  return fmt::format("{}\n{}\n{}x{}x{}\n{}{}", identity, context.kernel, context.block.x,
                      context.block.y, context.block.z,
                      context.watched  ? "watched"
                      : context.traced ? "traced"
-                                      : "plain");
+                                      : "plain",
+                     context.lines ? " with lines" : "");
 }
 
 uint64_t CompiledModule::State::address_of(std::string_view name) const {

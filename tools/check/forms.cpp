@@ -1,4 +1,5 @@
 // The judgement as lines for people, as GitHub's annotations, and as JSON.
+#include <ctime>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -188,31 +189,48 @@ std::string xml(const std::string& text) {
   return result;
 }
 
+// moment() is now, in UTC: "2026-11-28T12:00:00".
+std::string moment() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2026-11-28T12:00:00"] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text;
+}
+
 }  // namespace
 
+// As the schema of Apache Ant's reports wants it, which asks for a host, a moment and durations. Nobody
+// measures the latter here.
 std::string junit_of(const Judgement& judgement) {
   const std::string name = xml(std::filesystem::path(judgement.program).filename().string());
   const bool has_failed = judgement.program_status != 0;
   const size_t failures = judgement.run.faults.size() + (judgement.is_too_little ? 1 : 0);
   std::string cases;
-  const auto add = [&](const std::string& title, const char* what, const std::string& message,
-                       const std::string& text) {
-    cases += fmt::format("    <testcase classname=\"sluice.{}\" name=\"{}\">\n", name, xml(title));
+  const auto add = [&](const std::string& title, const char* what, const std::string& type,
+                       const std::string& message, const std::string& text) {
+    cases += fmt::format("    <testcase classname=\"sluice.{}\" name=\"{}\" time=\"0\">\n", name,
+                         xml(title));
     if (what != nullptr) {
-      cases +=
-          fmt::format("      <{} message=\"{}\">{}</{}>\n", what, xml(message), xml(text), what);
+      cases += fmt::format("      <{} type=\"{}\" message=\"{}\">{}</{}>\n", what, xml(type),
+                           xml(message), xml(text), what);
     }
     cases += "    </testcase>\n";
   };
   for (const RecordedFault& fault : judgement.run.faults)
-    add(fault.key(), "failure", fault.message, joined(fault, "\n"));
-  add("the program itself", has_failed ? "error" : nullptr, judgement.ended_text(), "");
-  add("how much was checked", judgement.is_too_little ? "failure" : nullptr,
+    add(fault.key(), "failure", fault.rule, fault.message, joined(fault, "\n"));
+  add("the program itself", has_failed ? "error" : nullptr, "exit-status", judgement.ended_text(),
+      "");
+  add("how much was checked", judgement.is_too_little ? "failure" : nullptr, "too-little-checked",
       judgement.checked_text(), "less than was asked for");
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"sluice check "
-      "{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      name, judgement.run.faults.size() + 2, failures, has_failed ? 1 : 0, cases);
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite id=\"0\" "
+      "package=\"sluice\" name=\"sluice check {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "time=\"0\" timestamp=\"{}\" hostname=\"localhost\">\n    <properties/>\n{}    "
+      "<system-out/>\n    <system-err/>\n  </testsuite>\n</testsuites>\n",
+      name, judgement.run.faults.size() + 2, failures, has_failed ? 1 : 0,
+      moment(), cases);
 }
 
 }  // namespace sluice::tools

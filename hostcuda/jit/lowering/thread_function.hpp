@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 
 #include "base/dim3.hpp"
 #include "base/result.hpp"
+#include "ptx/text/source_lines.hpp"
 
 namespace sluice::hostcuda::jit {
 
@@ -26,6 +28,8 @@ struct KernelContext {
   uint8_t* fault_flag = nullptr;
   bool traced = false;   // the code reports its accesses (access_trace.hpp)
   bool watched = false;  // or its threads (watch/thread_watch.hpp); then it is traced too
+  // Its lines, where somebody wants them (lines/debug_lines.hpp).
+  std::optional<ptx::SourceLines> lines;
 };
 
 // ThreadFunction is the kernel with all that varies as an argument:

@@ -9,6 +9,7 @@
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/block_function.hpp"
 #include "hostcuda/jit/library/directed_float.hpp"
+#include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
@@ -70,6 +71,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   if (context.traced) mark_private_accesses(*module, !context.watched);
   Result<ThreadFunction> thread = make_thread_function(*module, context);
   if (!thread) return at_kernel(thread.error());
+  if (context.lines) note_lines(*thread, *context.lines);
   // Before anything is simplified, so that no access is optimised away.
   if (context.watched) {
     insert_watch(*thread, context);
@@ -93,6 +95,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   code.scratch_bytes = shared_offset + std::max(thread->static_shared_bytes, body.shared_bytes);
   code.waits_for_blocks = body.waits_for_blocks;
   drop_thread_function(*module, thread->function);
+  if (context.lines) settle_lines(*module, context.kernel, *context.lines);
   if (Status status = verify(*module, "region splitting"); !status) {
     return at_kernel(status.error());
   }

@@ -7,11 +7,13 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
+#include "base/demangle.hpp"
 #include "hostcuda/jit/block/call_runtime.hpp"
 #include "hostcuda/jit/library/device_library.hpp"
 #include "hostcuda/jit/library/directed_double.hpp"
 #include "hostcuda/jit/library/fault_guard.hpp"
 #include "hostcuda/jit/library/wait_turns.hpp"
+#include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/watch/thread_watch.hpp"
@@ -119,6 +121,7 @@ struct Linked {
   std::string complaint;  // empty where all is well
   orc::ExecutorAddr entry;
   orc::ExecutorAddrRange frames;
+  std::vector<CodePart> sections, functions;
   JITLinkMemoryManager::FinalizedAlloc code;
 };
 
@@ -170,10 +173,35 @@ class Link final : public JITLinkContext {
         graph.getTargetTriple(), [this](orc::ExecutorAddr address, size_t bytes) {
           if (bytes != 0) linked_.frames = {address, address + bytes};
         }));
+    if (!are_lines_wanted()) return llvm::Error::success();
+    passes.PostFixupPasses.push_back([this](LinkGraph& linked) {
+      note_parts(linked);
+      return llvm::Error::success();
+    });
     return llvm::Error::success();
   }
 
  private:
+  void note_parts(LinkGraph& graph) {
+    for (const Section& section : graph.sections()) {
+      const SectionRange range(section);
+      if (!range.empty())
+        linked_.sections.push_back(
+            {section.getName().str(), range.getStart().getValue(), range.getSize()});
+    }
+    for (const Symbol* symbol : graph.defined_symbols()) {
+      if (symbol->isCallable() && symbol->hasName())
+        linked_.functions.push_back(
+            {label(), symbol->getAddress().getValue(), symbol->getSize()});
+    }
+  }
+
+  // label() is the kernel's name, and the size of its blocks.
+  std::string label() const {
+    const auto [kernel, block] = symbol_.split(".block.");
+    return fmt::format("{} in blocks of {}", short_name(kernel.str()), block.str());
+  }
+
   JITLinkMemoryManager& memory_;
   const StringRef symbol_;
   const Linker::AddressOf& address_of_;
@@ -196,6 +224,7 @@ Result<std::unique_ptr<Linker>> Linker::create() {
 }
 
 Linker::~Linker() {
+  told_.clear();
   for (const orc::ExecutorAddrRange& frames : frames_)
     consumeError(frame_registrar_.deregisterEHFrames(frames));
   consumeError(memory_->deallocate(std::move(code_)));
@@ -210,6 +239,10 @@ Result<SluiceBlockFunction> Linker::link(std::unique_ptr<MemoryBuffer> object,
   if (!linked.complaint.empty()) return failure(std::move(linked.complaint));
   const std::lock_guard lock(mutex_);
   code_.push_back(std::move(linked.code));
+  if (are_lines_wanted()) {
+    told_.push_back(std::make_unique<ToldCode>(object->getBuffer().str(), linked.sections));
+    tell_perf(linked.functions);
+  }
   // Debuggers and profilers find their way through a kernel's frames.
   if (!linked.frames.empty()) {
     if (llvm::Error error = frame_registrar_.registerEHFrames(linked.frames)) {

@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "hostcuda/block_abi.h"
+#include "hostcuda/jit/lines/told_code.hpp"
 
 namespace sluice::hostcuda::jit {
 
@@ -43,6 +44,7 @@ class Linker {
   std::mutex mutex_;  // guards what follows
   std::vector<llvm::jitlink::JITLinkMemoryManager::FinalizedAlloc> code_;
   std::vector<llvm::orc::ExecutorAddrRange> frames_;  // what unwinders know of
+  std::vector<std::unique_ptr<ToldCode>> told_;       // and debuggers
 };
 
 }  // namespace sluice::hostcuda::jit
