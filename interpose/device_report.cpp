@@ -19,10 +19,24 @@ const void* device_table(const DriverCalls& calls, const unsigned char (&id)[16]
   return table;
 }
 
-std::string site_of(void* const* frames, uint64_t depth, const std::string& kernel) {
+namespace {
+
+runtime::CallSite site_from(void* const* frames, uint64_t depth) {
   runtime::CallSite site;
   site.depth = std::min<size_t>(depth, site.callers.size());
   std::copy_n(frames, site.depth, site.callers.begin());
+  return site;
+}
+
+}  // namespace
+
+std::string site_of(void* const* frames, uint64_t depth, const std::string& kernel) {
+  return runtime::site_text(site_from(frames, depth), kernel);
+}
+
+std::string launch_site_of(void* const* frames, uint64_t depth, const std::string& kernel) {
+  runtime::CallSite site = site_from(frames, depth);
+  site.python = runtime::launched_at(kernel);
   return runtime::site_text(site, kernel);
 }
 

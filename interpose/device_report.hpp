@@ -16,6 +16,8 @@ const void* device_table(const DriverCalls& calls, const unsigned char (&id)[16]
 
 // site_of() is the place in the program that return addresses tell of, the innermost first.
 std::string site_of(void* const* frames, uint64_t depth, const std::string& kernel);
+// launch_site_of() is that of a launch: in Python, where that is one place.
+std::string launch_site_of(void* const* frames, uint64_t depth, const std::string& kernel);
 
 // index_text() is "(3)", "(3, 1)": as many numbers as the extents have dimensions.
 std::string index_text(const uint32_t (&index)[3], const uint32_t (&extents)[3]);

@@ -78,7 +78,9 @@ runtime::Fault memory_fault(const SluiceMemoryFault& told) {
   runtime::Fault fault;
   fault.kind = told.what == SLUICE_MEMORY_NEVER_WRITTEN ? "init" : "memory";
   fault.rule = rule_of(told.what);
-  fault.site = site(told.site);
+  fault.site = told.access.kernel == nullptr
+                   ? site(told.site)
+                   : launch_site_of(told.site.callers, told.site.depth, told.access.kernel);
   if (told.access.kernel != nullptr) {
     fault.kernel = short_name(told.access.kernel);
     fault.message = access_message(fault, told);

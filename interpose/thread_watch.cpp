@@ -29,7 +29,7 @@ runtime::Fault thread_race(const SluiceThreadRace& race) {
   fault.kind = "threads";
   fault.rule = race.is_between_lanes != 0 ? "lanes-in-step" : "race-between-threads";
   fault.kernel = short_name(race.kernel);
-  fault.site = site_of(race.site, race.site_depth, race.kernel);
+  fault.site = launch_site_of(race.site, race.site_depth, race.kernel);
   fault.message = fmt::format(
       "race: bytes {} to {} of {}; {}:", race.first_byte, race.last_byte, memory_of(race),
       race.is_between_lanes != 0

@@ -12,6 +12,7 @@ inline runtime::CallSite calling_site() {
   runtime::CallSite site;
   const int depth = backtrace(site.callers.data(), static_cast<int>(site.callers.size()));
   site.depth = depth < 0 ? 0 : static_cast<size_t>(depth);
+  site.python = runtime::python_place();
   return site;
 }
 

@@ -103,13 +103,13 @@ void take_as_function(CUstream stream) {
 }
 
 // with_moment() enqueues a host function behind what its stream has; in its place `replacement`
-// where races are checked.
+// where races are checked. One that is captured runs as often as its graph, and is left as it is.
 template <class Function, class Enqueue>
 CUresult with_moment(CUstream stream, Function function, void* data, Function replacement,
                      Enqueue&& enqueue) {
   const KeepErrno keep;
   take_as_function(stream);
-  if (races() == nullptr || function == nullptr) return enqueue(function, data);
+  if (races() == nullptr || function == nullptr || is_capturing()) return enqueue(function, data);
   auto call = std::make_unique<HostCall<Function>>(HostCall<Function>{
       function, data, sluice::runtime::host_function_queued(*races(), key_of(stream))});
   const CUresult result = enqueue(replacement, call.get());

@@ -8,7 +8,8 @@
 
 namespace sluice::runtime {
 
-// CallPlace is a call's instruction, by its file and the address as the file counts.
+// CallPlace is a call's instruction, by its file and the address as the file counts; in a file of
+// Python the address is the line.
 struct CallPlace {
   std::string file;
   uint64_t address = 0;

@@ -78,6 +78,12 @@ std::vector<Frame> frames_of(const CallSite& site) {
 }  // namespace
 
 std::string site_text(const CallSite& site, const std::string& kernel) {
+  if (site.python != nullptr) {
+    const PythonPlace& place = *site.python;
+    const std::string name = std::filesystem::path(place.file).filename().string();
+    const CallPlaces places{kernel, {{place.file, static_cast<uint64_t>(place.line)}}};
+    return fmt::format("{} in {}", place.function, name) + mark_of(places);
+  }
   const std::vector<Frame> frames = frames_of(site);
   size_t first = 0;
   for (size_t i = 0; i < frames.size() && i < most_names - 1; ++i) {

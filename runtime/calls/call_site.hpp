@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <string>
 
+#include "runtime/calls/python_place.hpp"
+
 namespace sluice::runtime {
 
-// CallSite is where the program made a call: return addresses, the innermost first.
+// CallSite is where the program made a call: return addresses, the innermost first, and the line of
+// Python that led there, null: none.
 struct CallSite {
   std::array<void*, 16> callers{};
   size_t depth = 0;
+  const PythonPlace* python = nullptr;
 };
 
 // site_text() is "main in two_streams", or "two_streams+0x1234" where the function's name is not

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/calls/python_place.hpp"
 #include "runtime/code/kernel.hpp"
 
 namespace sluice::runtime {
@@ -58,8 +59,10 @@ void RaceObserver::launched(const Known& launch) {
     accessed.push_back({launch.bound->arguments[i].buffer, pointer.end - pointer.begin,
                         argument_number(signature, signature.pointers[i]), pointer.begin});
   }
-  to_trace_ = RaceCheck::launch(launch.kernel.call->stream, action_of(launch),
-                                launch.bound->footprint->id, accessed, launch.bound->arguments);
+  const Action action = action_of(launch);
+  note_launch(action.name, action.site.python);
+  to_trace_ = RaceCheck::launch(launch.kernel.call->stream, action, launch.bound->footprint->id,
+                                accessed, launch.bound->arguments);
 }
 
 void tell_clocks(RaceObserver& races, const std::function<void(StreamClocks&)>& call) {

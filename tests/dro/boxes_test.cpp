@@ -201,9 +201,11 @@ const Written written[] = {
      {}},
     {"three dimensions, a position in a row that is counted from the block's own place",
      "{ B[x, y, z] -> A[o] : exists (e, f: 0 <= x <= 1 and -15484 + 128x + 1024y + 32768z <= o <= "
-     "17283 + 128x + 1024y + 32768z and 900 + 128x + 1024y <= o <= 1016707 + 128x + 1024y and 16260 "
+     "17283 + 128x + 1024y + 32768z and 900 + 128x + 1024y <= o <= 1016707 + 128x + 1024y and "
+     "16260 "
      "+ 128x + 1024y + 16384f <= o <= 17283 + 128x + 1024y + 16384f and 16516 + 128x + 16384f <= o "
-     "<= 32387 + 128x + 16384f and -4 - 128x + 256e <= o <= 131 - 128x + 256e and -256x + 256e <= o "
+     "<= 32387 + 128x + 16384f and -4 - 128x + 256e <= o <= 131 - 128x + 256e and -256x + 256e <= "
+     "o "
      "<= 255 - 256x + 256e) }",
      {2, 16, 32},
      {}},

@@ -54,6 +54,8 @@ CallLines::~CallLines() = default;
 
 std::optional<SourceLine> CallLines::line_of(const runtime::CallPlaces& call) {
   for (const runtime::CallPlace& frame : call.frames) {
+    if (frame.file.ends_with(".py"))
+      return SourceLine{frame.file, static_cast<uint32_t>(frame.address)};
     if (is_system(frame.file)) continue;
     auto found = symbolizer_->llvm.symbolizeInlinedCode(
         frame.file, {frame.address, llvm::object::SectionedAddress::UndefSection});

@@ -201,8 +201,8 @@ std::string moment() {
 
 }  // namespace
 
-// As the schema of Apache Ant's reports wants it, which asks for a host, a moment and durations. Nobody
-// measures the latter here.
+// As the schema of Apache Ant's reports wants it, which asks for a host, a moment and durations.
+// Nobody measures the latter here.
 std::string junit_of(const Judgement& judgement) {
   const std::string name = xml(std::filesystem::path(judgement.program).filename().string());
   const bool has_failed = judgement.program_status != 0;
@@ -229,8 +229,7 @@ std::string junit_of(const Judgement& judgement) {
       "package=\"sluice\" name=\"sluice check {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "time=\"0\" timestamp=\"{}\" hostname=\"localhost\">\n    <properties/>\n{}    "
       "<system-out/>\n    <system-err/>\n  </testsuite>\n</testsuites>\n",
-      name, judgement.run.faults.size() + 2, failures, has_failed ? 1 : 0,
-      moment(), cases);
+      name, judgement.run.faults.size() + 2, failures, has_failed ? 1 : 0, moment(), cases);
 }
 
 }  // namespace sluice::tools

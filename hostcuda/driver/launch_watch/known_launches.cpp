@@ -73,15 +73,15 @@ void KnownLaunches::learn(const Key& key, const CheckedBytes::Ranges& touched,
   launches_[key] = std::move(launch);
 }
 
-std::optional<KnownLaunches::Launch> KnownLaunches::taken_apart(
-    const CheckedBytes::Ranges& touched, const WatchedAllocations& all) {
+std::optional<KnownLaunches::Launch> KnownLaunches::taken_apart(const CheckedBytes::Ranges& touched,
+                                                                const WatchedAllocations& all) {
   Launch launch;
-  const auto add = [&](std::vector<Range> ranges, std::vector<Range> Touched::*side) {
+  const auto add = [&](std::vector<Range> ranges, std::vector<Range> Touched::* side) {
     join_ranges(ranges);
     for (const Range& range : ranges) {
       const auto* const held = holder(all, static_cast<uintptr_t>(range.begin));
-      if (held == nullptr ||
-          !(*held)->of.covers(static_cast<uintptr_t>(range.begin), static_cast<size_t>(range.size())))
+      if (held == nullptr || !(*held)->of.covers(static_cast<uintptr_t>(range.begin),
+                                                 static_cast<size_t>(range.size())))
         return false;
       const Allocation& of = (*held)->of;
       const auto place = std::ranges::find(launch, of.id, &Touched::id);

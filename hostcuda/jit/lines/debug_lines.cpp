@@ -23,8 +23,7 @@ DIFile* file_of(DIBuilder& builder, const std::string& path) {
   return builder.createFile(whole.filename().string(), whole.parent_path().string());
 }
 
-DISubprogram* subprogram(DIBuilder& builder, DIFile* file, const std::string& name,
-                         unsigned line) {
+DISubprogram* subprogram(DIBuilder& builder, DIFile* file, const std::string& name, unsigned line) {
   DISubroutineType* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
   return builder.createFunction(file, name, "", file, line, type, line, DINode::FlagZero,
                                 DISubprogram::SPFlagDefinition | DISubprogram::SPFlagOptimized);
@@ -69,8 +68,7 @@ void note_lines(const ThreadFunction& thread, const ptx::SourceLines& lines) {
     DIScope*& file = files[place->user_file()];
     if (file == nullptr)
       file = builder.createLexicalBlockFile(scope, file_of(builder, place->user_file()));
-    instruction.setDebugLoc(
-        DILocation::get(function.getContext(), place->user_line(), 0, file));
+    instruction.setDebugLoc(DILocation::get(function.getContext(), place->user_line(), 0, file));
   }
   builder.finalize();
 }

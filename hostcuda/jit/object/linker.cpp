@@ -191,8 +191,7 @@ class Link final : public JITLinkContext {
     }
     for (const Symbol* symbol : graph.defined_symbols()) {
       if (symbol->isCallable() && symbol->hasName())
-        linked_.functions.push_back(
-            {label(), symbol->getAddress().getValue(), symbol->getSize()});
+        linked_.functions.push_back({label(), symbol->getAddress().getValue(), symbol->getSize()});
     }
   }
 

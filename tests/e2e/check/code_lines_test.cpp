@@ -90,7 +90,8 @@ TEST(CodeLines, AreInTheMapOfTheProcess) {
     unlink(path.c_str());
     return text.str();
   };
-  EXPECT_THAT(map_of(with_lines), ContainsRegex("^[0-9a-f]+ [0-9a-f]+ stencil in blocks of 32x8x1"));
+  EXPECT_THAT(map_of(with_lines),
+              ContainsRegex("^[0-9a-f]+ [0-9a-f]+ stencil in blocks of 32x8x1"));
   EXPECT_EQ(map_of({}), "");
 }
 

@@ -119,10 +119,11 @@ TEST_F(Gate, TheReportIsJUnits) {
   const std::string report = text_of(path("report"));
   EXPECT_THAT(report, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"));
   EXPECT_THAT(report, HasSubstr("tests=\"3\" failures=\"1\" errors=\"0\""));
-  EXPECT_THAT(report, HasSubstr("<failure type=\"out-of-bounds\" message=\"out of bounds: fill writes"));
+  EXPECT_THAT(report,
+              HasSubstr("<failure type=\"out-of-bounds\" message=\"out of bounds: fill writes"));
   // What the schema of Ant's reports asks for beside.
-  for (const char* needed : {" timestamp=\"20", " hostname=\"", " time=\"0\"", " id=\"0\"", " package=",
-                             "<properties/>", "<system-out/>", "<system-err/>"})
+  for (const char* needed : {" timestamp=\"20", " hostname=\"", " time=\"0\"", " id=\"0\"",
+                             " package=", "<properties/>", "<system-out/>", "<system-err/>"})
     EXPECT_THAT(report, HasSubstr(needed));
 }
 

@@ -129,6 +129,25 @@ static void less_shared(bool is_right) {
   reverse_part<<<1, 96, (is_right ? 96 : 95) * sizeof(float)>>>(a, count);
 }
 
+// A graph has the host's function run as often as it is launched.
+static void captured_function(bool) {
+  float *in = zeros<float>(count), *out = device_array<float>(count);
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  int calls = 0;
+  cudaStreamCreate(&stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  add_one<<<3, 32, 0, stream>>>(out, in, count);
+  cudaLaunchHostFunc(stream, [](void* data) { ++*static_cast<int*>(data); }, &calls);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  for (int i = 0; i < 5; ++i)
+    cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  if (calls != 5) std::printf("called %d times\n", calls);
+}
+
 int main(int argc, char** argv) {
   const SeededCase cases[] = {{"handed-on", handed_on},
                               {"written-by-itself", written_by_itself},
@@ -137,6 +156,7 @@ int main(int argc, char** argv) {
                               {"other-constant", other_constant},
                               {"other-value", other_value},
                               {"other-way", other_way},
-                              {"less-shared", less_shared}};
+                              {"less-shared", less_shared},
+                              {"captured-function", captured_function}};
   return run_case(cases, argc, argv);
 }

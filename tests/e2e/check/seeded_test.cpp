@@ -296,7 +296,8 @@ INSTANTIATE_TEST_SUITE_P(
         Seeded{"repeated",
                "less-shared",
                "reverse-part",
-               {"bytes 380 to 383 of the block's shared memory, which has 380"}}));
+               {"bytes 380 to 383 of the block's shared memory, which has 380"}},
+        Seeded{"repeated", "captured-function", nullptr, {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Errors, SeededFaults,
