@@ -18,9 +18,9 @@ struct Python {
   void* (*this_thread_state)();
   int (*take_lock)();
   void (*give_lock)(int);
-  void* (*frame)();       // borrowed
-  void* (*back)(void*);   // new
-  void* (*code)(void*);   // new
+  void* (*frame)();      // borrowed
+  void* (*back)(void*);  // new
+  void* (*code)(void*);  // new
   int (*line)(void*);
   void* (*attribute)(void*, const char*);  // new
   const char* (*text)(void*);
@@ -28,8 +28,8 @@ struct Python {
   void (*clear_error)();
 
   bool is_whole() const {
-    return is_initialized && is_finalizing && this_thread_state && take_lock && give_lock && frame &&
-           back && code && line && attribute && text && release && clear_error;
+    return is_initialized && is_finalizing && this_thread_state && take_lock && give_lock &&
+           frame && back && code && line && attribute && text && release && clear_error;
   }
 };
 

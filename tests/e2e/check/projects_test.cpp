@@ -55,10 +55,9 @@ TEST(Projects, WithCTestGetOneAnnotationOnTheLine) {
 }
 
 TEST(Projects, InPythonAreToldTheLineOfTheCall) {
-  const Outcome outcome =
-      run({"env", "SOLVER=" + build_path("tests/e2e/check/libsolver.so"), build_path("bin/sluice"),
-           "check", "--device", "cpu", "--format", "github", "--", "python3",
-           projects + "/test_solver.py"});
+  const Outcome outcome = run({"env", "SOLVER=" + build_path("tests/e2e/check/libsolver.so"),
+                               build_path("bin/sluice"), "check", "--device", "cpu", "--format",
+                               "github", "--", "python3", projects + "/test_solver.py"});
   EXPECT_EQ(outcome.status, 87) << outcome.errors;
   EXPECT_EQ(annotations(outcome.errors, "error"), 1) << outcome.errors;
   // The kernel has no line of its own.
