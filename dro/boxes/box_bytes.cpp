@@ -135,14 +135,6 @@ std::optional<std::vector<Range>> PieceStack::bytes_at(size_t depth,
   return ranges;
 }
 
-// positions_of() is the smallest interval that holds a level's positions.
-Interval positions_of(const BoxLevel& level) {
-  Interval all;
-  for (const Interval& at : level.at)
-    all = joined(all, at);
-  return all;
-}
-
 }  // namespace
 
 std::optional<Range> hull_of(const Boxes& boxes) {
@@ -151,11 +143,11 @@ std::optional<Range> hull_of(const Boxes& boxes) {
     if (touches_nothing(piece)) continue;
     Range range{0, 1};
     for (const BoxLevel& level : piece.levels) {
-      const Interval positions = positions_of(level);
+      const Interval positions = hull_of(level);
       range.begin += level.stride * positions.first;
       range.end += level.stride * positions.last;
     }
-    all = all ? Range{std::min(all->begin, range.begin), std::max(all->end, range.end)} : range;
+    all = joined(all, range);
   }
   return all;
 }

@@ -67,13 +67,6 @@ bool give_strides(std::vector<BoxLevel>& levels, const std::vector<int64_t>& str
   return true;
 }
 
-Interval hull_of(const BoxLevel& level) {
-  Interval hull;
-  for (const Interval& interval : level.at)
-    hull = joined(hull, interval);
-  return hull;
-}
-
 // covers() is true where every block of `a` touches all bytes that any block of `b` touches.
 bool covers(const std::vector<BoxLevel>& a, const std::vector<BoxLevel>& b) {
   if (a.size() != 1 || a[0].axis != BoxLevel::no_axis) return false;
@@ -104,6 +97,13 @@ bool count_alike(const std::vector<BoxLevel>& a, const std::vector<BoxLevel>& b)
 }
 
 }  // namespace
+
+Interval hull_of(const BoxLevel& level) {
+  Interval hull;
+  for (const Interval& interval : level.at)
+    hull = joined(hull, interval);
+  return hull;
+}
 
 std::optional<AxisProduct> product_of(const BlockBoxes& later, const BlockBoxes& earlier,
                                       const Dim3& slave_grid, const Dim3& master_grid) {

@@ -15,6 +15,9 @@ inline Interval joined(const Interval& a, const Interval& b) {
   return {std::min(a.first, b.first), std::max(a.last, b.last)};
 }
 
+// hull_of() is the smallest interval that holds all positions of a level.
+Interval hull_of(const BoxLevel& level);
+
 // product_of() relates the blocks of two pieces, `later` being the slave's. Nothing where that
 // cannot be done one coordinate at a time; an empty product where they touch no common byte.
 std::optional<AxisProduct> product_of(const BlockBoxes& later, const BlockBoxes& earlier,

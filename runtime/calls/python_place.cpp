@@ -1,5 +1,6 @@
 #include "runtime/calls/python_place.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -39,8 +40,11 @@ bool find(Function& function, const char* name) {
   return function != nullptr;
 }
 
-// It may be loaded later, by a program that has it as a library.
+// A program that has it as a library may load it later: until it is there it is looked for at each
+// call.
 Python find_python() {
+  static std::atomic<const Python*> found = nullptr;
+  if (const Python* const known = found.load()) return *known;
   Python python = {};
   if (!find(python.is_initialized, "Py_IsInitialized")) return python;
   if (!find(python.is_finalizing, "Py_IsFinalizing"))
@@ -56,6 +60,7 @@ Python find_python() {
   find(python.text, "PyUnicode_AsUTF8");
   find(python.release, "Py_DecRef");
   find(python.clear_error, "PyErr_Clear");
+  if (python.is_whole()) found.store(new Python(python));
   return python;
 }
 
