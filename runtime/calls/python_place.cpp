@@ -1,6 +1,7 @@
 #include "runtime/calls/python_place.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace sluice::runtime {
 namespace {
@@ -40,12 +42,25 @@ bool find(Function& function, const char* name) {
   return function != nullptr;
 }
 
-// A program that has it as a library may load it later: until it is there it is looked for at each
-// call.
+uint64_t libraries_ever_loaded() {
+  uint64_t count = 0;
+  const auto first = [](dl_phdr_info* info, size_t, void* loaded) {
+    *static_cast<uint64_t*>(loaded) = info->dlpi_adds;
+    return 1;
+  };
+  dl_iterate_phdr(first, &count);
+  return count;
+}
+
+// A program that has it as a library may load it later: it is looked for when others are there than
+// last time.
 Python find_python() {
   static std::atomic<const Python*> found = nullptr;
+  static std::atomic<uint64_t> looked_at = 0;
   if (const Python* const known = found.load()) return *known;
   Python python = {};
+  const uint64_t loaded = libraries_ever_loaded();
+  if (looked_at.exchange(loaded) == loaded) return python;
   if (!find(python.is_initialized, "Py_IsInitialized")) return python;
   if (!find(python.is_finalizing, "Py_IsFinalizing"))
     find(python.is_finalizing, "_Py_IsFinalizing");

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include <execinfo.h>
 #include <sys/mman.h>
 
+#include "base/thread/return_addresses.hpp"
 #include "hostcuda/driver/memory/allocation_table.hpp"
 #include "hostcuda/driver/stream/engine.hpp"
 
@@ -42,10 +42,7 @@ std::shared_ptr<HostWatch::Entry> HostWatch::made(const Work& work) {
   work.describe_use(entry->use);
   entry->name = entry->use.name;
   entry->may_wait = work.may_wait_for_host();
-  if (!within_work()) {
-    const int depth = backtrace(entry->site.data(), static_cast<int>(entry->site.size()));
-    entry->depth = static_cast<size_t>(std::max(depth, 0));
-  }
+  if (!within_work()) entry->depth = return_addresses(entry->site);
   return entry;
 }
 
