@@ -1,8 +1,8 @@
 #include "hostcuda/driver/error_watch/error_watch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +10,7 @@
 #include <link.h>
 
 #include "base/thread/thread_owned.hpp"
+#include "hostcuda/driver/error_watch/result_use.hpp"
 
 namespace sluice::hostcuda {
 namespace {
@@ -19,13 +20,19 @@ std::atomic<ErrorWatch*> the_error_watch = nullptr;
 // A program whose calls all fail has said enough.
 constexpr size_t most_failures = 64;
 
-// function_of() is the outermost function of the CUDA runtime in a call.
-std::string function_of(const CallSite& site) {
-  std::string found;
-  for (size_t i = 0; i < site.depth; ++i) {
+// RuntimeCall is the outermost function of the CUDA runtime in a call; empty: there is none.
+struct RuntimeCall {
+  std::string function;
+  std::span<void* const> returns;  // to who called it, and to those before
+};
+
+RuntimeCall runtime_call(const CallSite& site) {
+  RuntimeCall found;
+  const std::span<void* const> callers(site.callers.data(), site.depth);
+  for (size_t i = 0; i < callers.size(); ++i) {
     Dl_info info = {};
     void* entry = nullptr;
-    const char* call = static_cast<const char*>(site.callers[i]) - 1;
+    const char* call = static_cast<const char*>(callers[i]) - 1;
     if (dladdr1(call, &info, &entry, RTLD_DL_SYMENT) == 0) continue;
     const auto* symbol = static_cast<const ElfW(Sym)*>(entry);
     // A function that is not exported has no name here but that of one before it.
@@ -33,12 +40,13 @@ std::string function_of(const CallSite& site) {
         symbol != nullptr && call < static_cast<const char*>(info.dli_saddr) + symbol->st_size;
     if (!is_inside || std::string_view(info.dli_fname).find("cudart") == std::string_view::npos)
       continue;
-    found = info.dli_sname;
+    found = {info.dli_sname, callers.subspan(i + 1)};
   }
-  while (found.starts_with("_"))
-    found.erase(0, 1);
+  std::string& function = found.function;
+  while (function.starts_with("_"))
+    function.erase(0, 1);
   for (const std::string_view end : {"_ptsz", "_ptds"})
-    if (found.ends_with(end)) found.resize(found.size() - end.size());
+    if (function.ends_with(end)) function.resize(function.size() - end.size());
   return found;
 }
 
@@ -46,20 +54,9 @@ bool is_launch(std::string_view function) {
   return function.starts_with("cudaLaunch");
 }
 
-// is_work() is true of functions that nobody calls to see whether they fail.
-bool is_work(std::string_view function) {
-  constexpr std::array beginnings = {"cudaMemcpy",
-                                     "cudaMemset",
-                                     "cudaFree",
-                                     "cudaStreamSynchronize",
-                                     "cudaDeviceSynchronize",
-                                     "cudaEventSynchronize",
-                                     "cudaEventRecord",
-                                     "cudaStreamWaitEvent",
-                                     "cudaGraphLaunch"};
-  return is_launch(function) || std::ranges::any_of(beginnings, [&](const char* beginning) {
-           return function.starts_with(beginning);
-         });
+// is_call() is false of what nvcc's code calls before main(), which returns no errors.
+bool is_call(std::string_view function) {
+  return function.starts_with("cuda") && !function.starts_with("cudaRegister");
 }
 
 struct Launched {
@@ -89,9 +86,10 @@ void ErrorWatch::launches(const std::string& kernel) {
 
 void ErrorWatch::failed(int error, const char* name) {
   Failure failure{std::this_thread::get_id(), error, name, {}, {}, CallSite::of_this_call()};
-  failure.function = function_of(failure.site);
-  if (!is_work(failure.function)) return;
+  const RuntimeCall call = runtime_call(failure.site);
+  failure.function = call.function;
   if (is_launch(failure.function)) failure.kernel = std::exchange(launched(), {});
+  if (!is_call(failure.function) || !is_result_dropped(call.returns)) return;
   const std::lock_guard lock(mutex_);
   const bool is_known = std::ranges::any_of(failures_, [&](const Failure& known) {
     return known.error == error && known.thread == failure.thread &&

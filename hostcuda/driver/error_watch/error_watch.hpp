@@ -13,9 +13,8 @@ namespace sluice::hostcuda {
 
 // ErrorWatch keeps failed calls until somebody asks. Thread-safe.
 //
-// Whether a program looked at what a call returned cannot be seen. So calls are left out by which
-// programs try what may fail: only the functions of is_work() are kept, and whoever asks for the
-// text of an error is taken to have looked at it.
+// A call whose result the program reads is left out (result_use.hpp), whatever comes of it, and
+// whoever asks for the text of an error is taken to have looked at it.
 class ErrorWatch {
  public:
   // get() is null where nobody wants to know. watch() is false where somebody does already.

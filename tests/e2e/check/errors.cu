@@ -61,6 +61,30 @@ static void lost_fault(bool is_right) {
   cudaDeviceSynchronize();
 }
 
+static cudaError_t clear(char* a, size_t bytes) {
+  return cudaMemset(a, 0, bytes);
+}
+
+// A function of the program's own hands the result on, and nobody takes it.
+static void lost_on_the_way(bool is_right) {
+  clear(device_array<char>(70), is_right ? 70 : 100000);
+}
+
+static void not_registered(bool is_right) {
+  char memory[50];
+  if (is_right) cudaHostRegister(memory, sizeof memory, cudaHostRegisterDefault);
+  cudaHostUnregister(memory);
+}
+
+// Who looks at what a call returns, by any way, knows: right.
+static void looked_at(bool) {
+  if (cudaMemset(device_array<char>(9), 0, 100000) != cudaSuccess) std::puts("refused");
+  if (clear(device_array<char>(7), 100000) != cudaSuccess) std::puts("refused too");
+  int on_the_host = 0;
+  const cudaError_t error = cudaFree(&on_the_host);
+  std::printf("and %d\n", error);
+}
+
 // Who asks, by any way, knows: right.
 static void asked(bool) {
   fill<<<1, 2000>>>(device_array<float>(1), 1);
@@ -89,6 +113,9 @@ int main(int argc, char** argv) {
       {"freed-on-the-host", freed_on_the_host},
       {"no-stream", no_stream},
       {"lost-fault", lost_fault},
+      {"lost-on-the-way", lost_on_the_way},
+      {"not-registered", not_registered},
+      {"looked-at", looked_at},
       {"asked", asked},
       {"tried", tried},
   };
