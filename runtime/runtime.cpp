@@ -25,6 +25,11 @@ bool is_unchecked(const Config& config) {
          config.rule == dro::Rule::exact;
 }
 
+// follows() is false where nobody wants to know what launches depend on: they run one by one.
+bool follows(const Config& config) {
+  return !config.checks.has_value() || !config.journal_path.empty();
+}
+
 // runs_freely() is false where launches go to a backend, or are checked.
 bool runs_freely(const Config& config, Device& device) {
   return device.windows() == nullptr && is_unchecked(config);
@@ -67,7 +72,7 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
       device(real_device),
       backend(backend_of(config, device)),
       policy(policy_of(config, device), clock_of(config)),
-      follower(work.finding, config.rule, std::move(journal)),
+      follower(work.finding, config.rule, std::move(journal), follows(config)),
       buffers(device, follower.tracker(), observers),
       code(std::move(maker), work.analysing, work.clock, device, backend,
            config.check_blocks.has_value()),

@@ -29,8 +29,10 @@ class Observer {
   virtual ~Observer() = default;
   virtual Wants wants() const = 0;
 
-  // add_footprint() comes before the first launch of a footprint.
+  // add_footprint() comes before the first launch of a footprint. No launch has it any more after
+  // footprint_dropped(), or before another with the same id.
   virtual void add_footprint(dro::FootprintId, const analysis::Footprint&) {}
+  virtual void footprint_dropped(dro::FootprintId) {}
   virtual void buffer_destroyed(dro::BufferId) {}
   // written() is bytes of a buffer that a copy or memset has written.
   virtual void written(dro::BufferId, const Range&) {}

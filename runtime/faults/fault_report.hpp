@@ -25,6 +25,7 @@ class FaultReport final : public Observer, public FaultLog {
 
   Wants wants() const override { return {}; }
   void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) override;
+  void footprint_dropped(dro::FootprintId id) override { why_in_part_.erase(id); }
   void launched(const Known& launch) override;
   void unchecked(const std::string& kernel, const std::string& reason) override;
   void finished(dro::JournalWriter* journal) override;

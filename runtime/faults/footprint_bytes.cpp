@@ -64,8 +64,10 @@ std::optional<dro::Boxes> FootprintBytes::boxes(size_t slot, Use use) const {
   return dro::boxes_of(relation, values.first(relation.parameters), footprint_.shape.grid, cost);
 }
 
-isl::set FootprintBytes::set(size_t slot, Use use) const {
-  return coalesced(map(slot, use).range());
+const isl::set& FootprintBytes::set(size_t slot, Use use) {
+  Known& known = known_[slot][static_cast<size_t>(use)];
+  if (!std::exchange(known.has_set, true)) known.set = coalesced(map(slot, use).range());
+  return known.set;
 }
 
 const std::optional<Range>& FootprintBytes::hull(size_t slot, Use use) {

@@ -31,7 +31,7 @@ class FootprintBytes {
   // is_exact() is true of an access whose every byte is touched in every run of the launch.
   bool is_exact(size_t slot, Use use) const;
   // set() is null where the relation has no rows, or isl cannot tell.
-  isl::set set(size_t slot, Use use) const;
+  const isl::set& set(size_t slot, Use use);
   // hull() is nothing where there is no such access, or isl cannot tell.
   const std::optional<Range>& hull(size_t slot, Use use);
   // listed() is all bytes; nothing where they are too many.
@@ -45,7 +45,8 @@ class FootprintBytes {
 
  private:
   struct Known {
-    bool has_hull = false, is_listed = false;
+    bool has_set = false, has_hull = false, is_listed = false;
+    isl::set set;
     std::optional<Range> hull;
     std::optional<ByteIntervals> bytes;
   };

@@ -14,7 +14,7 @@ constexpr size_t most_flows = 64;
 }  // namespace
 
 void LaunchFaults::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
-  footprints_[id] = std::make_unique<FootprintBytes>(footprint, context_);
+  footprints_[id] = std::make_shared<FootprintBytes>(footprint, context_);
   races_.replaced(id);
 }
 

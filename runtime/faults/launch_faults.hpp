@@ -29,6 +29,13 @@ class LaunchFaults final : public Observer {
 
   Wants wants() const override { return {.pointers = true}; }
   void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) override;
+  void footprint_dropped(dro::FootprintId id) override {
+    footprints_.erase(id);
+    races_.replaced(id);
+  }
+  // bytes() are those of a footprint that was added, whose sets are of this context.
+  std::shared_ptr<FootprintBytes> bytes(dro::FootprintId id) { return footprints_.at(id); }
+  IslContext& context() { return context_; }
   void buffer_destroyed(dro::BufferId buffer) override { initialisation_.destroyed(buffer); }
   void written(dro::BufferId buffer, const Range& bytes) override {
     initialisation_.written(buffer, bytes);
@@ -46,7 +53,7 @@ class LaunchFaults final : public Observer {
   const Checks checks_;
   const Buffers& buffers_;
   IslContext context_;
-  std::map<dro::FootprintId, std::unique_ptr<FootprintBytes>> footprints_;
+  std::map<dro::FootprintId, std::shared_ptr<FootprintBytes>> footprints_;
   // By kernel and scalars.
   std::map<std::shared_ptr<const Kernel>,
            std::map<std::vector<std::byte>, std::optional<analysis::ValueFlow>>>

@@ -74,8 +74,10 @@ void LaunchFollower::Heard::on_opaque_launch(dro::LaunchNumber number, const std
 }
 
 LaunchFollower::LaunchFollower(Background& background, dro::Rule rule,
-                               std::unique_ptr<dro::JournalWriter> journal)
-    : journal_(std::move(journal)), heard_(journal_.get()), tracker_(background, rule, &heard_) {}
+                               std::unique_ptr<dro::JournalWriter> journal, bool follows)
+    : journal_(std::move(journal)),
+      heard_(journal_.get()),
+      tracker_(background, rule, &heard_, follows) {}
 
 bool LaunchFollower::knows(const Known& launch) {
   return tracker_.get().knows(entry_of(launch), launch.bound->known);

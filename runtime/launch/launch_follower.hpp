@@ -24,9 +24,9 @@ using Dependences = std::span<const dro::Dependence>;
 // LaunchFollower numbers launches and follows them. Not thread-safe.
 class LaunchFollower {
  public:
-  // `journal` may be null.
+  // `journal` may be null. `follows`: as LentTracker's.
   LaunchFollower(Background& background, dro::Rule rule,
-                 std::unique_ptr<dro::JournalWriter> journal);
+                 std::unique_ptr<dro::JournalWriter> journal, bool follows);
 
   dro::LaunchNumber next_number() { return ++last_; }
   uint64_t launches() const { return last_; }

@@ -81,7 +81,7 @@ BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& funct
     node->recent = {};
   BoundFootprint* recent = node != nullptr ? node->recent.find(call, parameters_, moment())
                                            : function.recent.find(call, parameters_, moment());
-  if (recent != nullptr && tracker_.get().has_footprint(recent->footprint->id)) return recent;
+  if (recent != nullptr && tracker_.has_footprint(recent->footprint->id)) return recent;
   read_shape(call, signature);
   const CachedFootprint* footprint = footprint_of(function, call.stream);
   if (footprint == nullptr) return nullptr;
@@ -140,7 +140,7 @@ const CachedFootprint* LaunchReader::footprint_of(const Function& function,
   const auto found = kernel.footprints.find(shape_);
   if (found != kernel.footprints.end()) {
     const CachedFootprint& known = found->second;
-    if (!known.opaque_reason.empty() || tracker_.get().has_footprint(known.id)) return &known;
+    if (!known.opaque_reason.empty() || tracker_.has_footprint(known.id)) return &known;
     ++dropped_footprints_;           // what was kept of its launches names it
     kernel.footprints.erase(found);  // the tracker evicted it
   }
@@ -195,7 +195,7 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
 const CachedFootprint* LaunchReader::read(const Function& function, analysis::Footprint footprint,
                                           const StreamKey& stream) {
   if (footprint.opaque()) return keep(*function.kernel, shape_, footprint, {});
-  if (const auto id = tracker_.get().add_footprint_at_once(footprint))
+  if (const auto id = tracker_.add_footprint_at_once(footprint))
     return keep(*function.kernel, shape_, footprint, *id);
   reading_ = std::make_shared<Reading>();
   reading_->kernel = function.kernel;
@@ -231,6 +231,8 @@ const CachedFootprint* LaunchReader::keep(Kernel& kernel, const analysis::Launch
   } else {
     cached.id = *id;
     observers_.tell(&Observer::add_footprint, *id, footprint);
+    if (const auto dropped = tracker_.dropped_by(*id))
+      observers_.tell(&Observer::footprint_dropped, *dropped);
     for (const analysis::ArgumentFootprint& argument : footprint.arguments) {
       cached.written.push_back(argument.may_writes.present() || argument.must_writes.present());
       cached.accessed.push_back(argument.reads.present() || cached.written.back());

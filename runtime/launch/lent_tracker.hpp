@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include "dro/rule.hpp"
@@ -17,8 +18,10 @@ namespace sluice::runtime {
 // whether it was lent or not. Not thread-safe.
 class LentTracker {
  public:
-  LentTracker(Background& background, dro::Rule rule, dro::Observer* observer)
-      : background_(background), tracker_(rule, observer) {}
+  // `follows`: launches are followed. Where they are not a footprint gets an id and no more, which
+  // the last `most_ids` footprints keep.
+  LentTracker(Background& background, dro::Rule rule, dro::Observer* observer, bool follows = true)
+      : background_(background), tracker_(rule, observer), follows_(follows) {}
   ~LentTracker() {
     if (away_.valid()) away_.wait();
   }
@@ -40,6 +43,20 @@ class LentTracker {
   // get() is the tracker, which is not lent.
   dro::DependenceTracker& get() { return tracker_; }
 
+  // For the tracker, which is not lent, its functions of the same names. dropped_by() is the
+  // footprint whose id is gone since this one has one.
+  static constexpr dro::FootprintId most_ids = 4096;
+  std::optional<dro::FootprintId> add_footprint_at_once(const analysis::Footprint& footprint) {
+    if (follows_) return tracker_.add_footprint_at_once(footprint);
+    return ++last_id_;
+  }
+  bool has_footprint(dro::FootprintId id) const {
+    return follows_ ? tracker_.has_footprint(id) : id + most_ids > last_id_;
+  }
+  std::optional<dro::FootprintId> dropped_by(dro::FootprintId id) const {
+    return follows_ || id <= most_ids ? std::nullopt : std::optional(id - most_ids);
+  }
+
   // lend() has `work(tracker)` done in the background; `away()` tells when that has ended.
   void lend(std::function<void(dro::DependenceTracker&)> work);
   std::future<void>& away() { return away_; }
@@ -54,7 +71,9 @@ class LentTracker {
 
   Background& background_;
   dro::DependenceTracker tracker_;
-  std::future<void> away_;  // valid: the tracker is lent
+  const bool follows_;
+  dro::FootprintId last_id_ = 0;  // where launches are not followed
+  std::future<void> away_;        // valid: the tracker is lent
   std::deque<std::function<void(dro::DependenceTracker&)>> later_;
 };
 

@@ -24,43 +24,31 @@ constexpr size_t most_suspected = 4096;
 
 }  // namespace
 
-RaceCheck::RaceCheck(FaultReport& report) : report_(report) {}
+RaceCheck::RaceCheck(FaultReport& report, IslContext& context)
+    : report_(report), context_(context) {}
 RaceCheck::~RaceCheck() = default;
-
-RaceCheck::SetId RaceCheck::range_of(int64_t bytes) {
-  const auto [entry, is_new] = ranges_.try_emplace(bytes, sets_.size());
-  if (is_new) sets_.push_back({.known = byte_set(context_, {0, bytes})});
-  return entry->second;
-}
 
 bool RaceCheck::Uses::all_certain() const {
   return std::ranges::all_of(all, &SlotUse::certain);
 }
 
-void RaceCheck::add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) {
+void RaceCheck::add(dro::FootprintId id, std::shared_ptr<FootprintBytes> footprint) {
   Uses& uses = uses_[id];
-  uses = {{}, std::make_shared<FootprintBytes>(footprint, context_)};
+  uses = {{}, std::move(footprint)};
   for (size_t slot = 0; slot < uses.bytes->slots(); ++slot) {
     for (const Use how : {Use::reads, Use::must_writes, Use::may_writes}) {
       const analysis::Access& access = uses.bytes->access(slot, how);
       if (!access.present()) continue;
-      SlotUse use{slot, how, 0, true, false};
-      if (access.precision != analysis::Precision::whole_buffer && access.relation.is_whole()) {
-        use.whole_buffer = false;
-        use.certain = uses.bytes->is_exact(slot, how);
-        use.set = sets_.size();
-        sets_.push_back({uses.bytes, slot, how, {}});
-      }
-      uses.all.push_back(use);
+      const bool is_whole =
+          access.precision == analysis::Precision::whole_buffer || !access.relation.is_whole();
+      uses.all.push_back({slot, how, is_whole, !is_whole && uses.bytes->is_exact(slot, how)});
     }
   }
 }
 
-const isl::set& RaceCheck::set(SetId id) {
-  ByteSet& bytes = sets_[id];
-  if (bytes.of != nullptr)
-    bytes.known = std::exchange(bytes.of, nullptr)->set(bytes.slot, bytes.use);
-  return bytes.known;
+isl::set RaceCheck::known(const ByteSet& set) {
+  return set.footprint != nullptr ? set.footprint->set(set.slot, set.use)
+                                  : byte_set(context_, {0, set.bytes});
 }
 
 std::shared_ptr<TracedBytes> RaceCheck::launch(const StreamKey& stream, const Action& action,
@@ -78,13 +66,14 @@ std::shared_ptr<TracedBytes> RaceCheck::launch(const StreamKey& stream, const Ac
     const AccessedBytes& where = pointers[use.slot];
     if (where.buffer == 0) continue;
     Record record{.time = time, .action = shared, .where = where};
-    record.set = use.whole_buffer ? range_of(int64_t(where.bytes)) : use.set;
-    record.offset = use.whole_buffer ? 0 : int64_t(bound[use.slot].offset);
+    if (use.whole_buffer) {
+      record.set.bytes = int64_t(where.bytes);
+    } else {
+      record.set = {uses.bytes, use.slot, use.use};
+      record.offset = int64_t(bound[use.slot].offset);
+    }
     record.writes = use.use != Use::reads;
     record.certain = use.certain;
-    record.footprint = uses.bytes;
-    record.slot = use.slot;
-    record.use = use.use;
     if (!use.certain) record.traced = traced;
     records.push_back(std::move(record));
   }
@@ -110,11 +99,10 @@ void RaceCheck::copy(const StreamKey& stream, const Action& action,
   const auto shared = std::make_shared<const Action>(action);
   for (const CopyRange& range : ranges) {
     Record record{.time = time, .action = shared, .where = range.where};
-    record.set = range_of(range.bytes.size());
+    record.set.bytes = range.bytes.size();
     record.offset = range.bytes.begin;
     record.writes = range.writes;
     record.certain = true;
-    record.range = range.bytes;
     meet(record);
   }
 }
@@ -179,7 +167,7 @@ std::optional<RaceCheck::Common> RaceCheck::common_bytes(const Record& a, const 
   if (is_new) {
     const IslContext::Budget budget(context_, operation_budget);
     const isl::map move(context_.get(), fmt::format("{{ A[o] -> A[o + {}] }}", shift));
-    const isl::set left = set(a.set), right = set(b.set);
+    const isl::set left = known(a.set), right = known(b.set);
     const isl::set both = left.intersect(right.apply(move));
     if (left.is_null() || right.is_null()) {
       entry->second = Common{{}, false};

@@ -32,13 +32,16 @@ namespace sluice::runtime {
 // only says what may be touched, a launch is traced, and what it touched decides.
 class RaceCheck : public Observer {
  public:
-  explicit RaceCheck(FaultReport& report);
+  // The context is that of the footprints, and must outlive it.
+  RaceCheck(FaultReport& report, IslContext& context);
   ~RaceCheck() override;
 
   StreamClocks& clocks() { return clocks_; }
 
   Wants wants() const override { return {.pointers = true}; }
-  void add_footprint(dro::FootprintId id, const analysis::Footprint& footprint) override;
+  void footprint_dropped(dro::FootprintId id) override { uses_.erase(id); }
+  // add() comes before the first launch of a footprint.
+  void add(dro::FootprintId id, std::shared_ptr<FootprintBytes> footprint);
 
   // launch() is a launch with this footprint; `pointers` and `bound` hold one entry for each
   // pointer slot of the footprint. Not null: it should be traced, and the caller gives what it
@@ -62,20 +65,11 @@ class RaceCheck : public Observer {
   uint64_t races() const { return pairs_.size(); }
 
  private:
-  using SetId = size_t;
   using Record = RaceRecord;
-  // ByteSet is found when it is first compared: most launches never are.
-  struct ByteSet {
-    std::shared_ptr<FootprintBytes> of;
-    size_t slot = 0;
-    Use use = Use::reads;
-    isl::set known;
-  };
   // SlotUse is one set of bytes that a footprint touches through one pointer slot.
   struct SlotUse {
     size_t slot = 0;
     Use use = Use::reads;
-    SetId set = 0;
     bool whole_buffer = false;
     bool certain = false;  // in every run of the program with this launch
   };
@@ -90,8 +84,7 @@ class RaceCheck : public Observer {
     bool is_suspect = false;
   };
 
-  SetId range_of(int64_t bytes);  // [0, bytes)
-  const isl::set& set(SetId id);  // null where isl cannot tell
+  isl::set known(const ByteSet& set);  // null where isl cannot tell
   bool is_traced(const std::string& kernel);
   void meet(const Record& record);
   void suspect(const Record& earlier, const Record& later);
@@ -108,12 +101,10 @@ class RaceCheck : public Observer {
 
   FaultReport& report_;
   StreamClocks clocks_;
-  IslContext context_;
-  std::vector<ByteSet> sets_;
-  std::map<int64_t, SetId> ranges_;
+  IslContext& context_;
   std::map<dro::FootprintId, Uses> uses_;
   std::map<dro::BufferId, std::vector<Record>> records_;
-  std::map<std::tuple<SetId, SetId, int64_t>, std::optional<Common>> common_;
+  std::map<std::tuple<ByteSet, ByteSet, int64_t>, std::optional<Common>> common_;
   std::map<std::pair<std::string, std::string>, uint64_t> pairs_;  // reported, with how often
   std::map<std::string, Traced> traced_;                           // by kernel
   std::deque<std::pair<Record, Record>> suspected_;

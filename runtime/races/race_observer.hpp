@@ -19,7 +19,10 @@ namespace sluice::runtime {
 class RaceObserver final : public RaceCheck {
  public:
   RaceObserver(Gate& gate, const Buffers& buffers, FaultReport& report, LaunchFaults& launches)
-      : RaceCheck(report), gate_(gate), buffers_(buffers), launches_(launches) {}
+      : RaceCheck(report, launches.context()),
+        gate_(gate),
+        buffers_(buffers),
+        launches_(launches) {}
 
   // For the shim, by the functions of ordering.hpp: tell() is a call that orders streams, events
   // and the host, as the clocks take it. copied() is a copy or memset with the stream that it runs
@@ -38,7 +41,10 @@ class RaceObserver final : public RaceCheck {
   std::shared_ptr<const VectorClock> host_function_queued(const StreamKey& stream);
   void host_function_began(const std::shared_ptr<const VectorClock>& moment);
 
-  // For the runtime, under its lock.
+  // For the runtime, under its lock. LaunchFaults hears before it of the same footprints.
+  void add_footprint(dro::FootprintId id, const analysis::Footprint& /*footprint*/) override {
+    add(id, launches_.bytes(id));
+  }
   void anything_written() { launches_.anything_written(); }
   void launched(const Known& launch) override;
   // to_trace() is where the launch that was told of last should tell what it touches; null: it need

@@ -38,8 +38,10 @@ std::optional<Real> real(const RaceRecord& record) {
     return found;
   }
   if (!record.certain) return std::nullopt;
-  if (record.footprint == nullptr) return Real{ByteIntervals({record.range}), {}};
-  const std::optional<ByteIntervals>& listed = record.footprint->listed(record.slot, record.use);
+  const ByteSet& set = record.set;
+  if (set.footprint == nullptr)
+    return Real{ByteIntervals({{record.offset, record.offset + set.bytes}}), {}};
+  const std::optional<ByteIntervals>& listed = set.footprint->listed(set.slot, set.use);
   if (!listed) return std::nullopt;
   return Real{moved(*listed, record.offset, record.where), {}};
 }

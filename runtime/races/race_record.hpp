@@ -22,21 +22,26 @@ struct AccessedBytes {
   uint64_t address = 0;   // of the buffer
 };
 
+// ByteSet is what a footprint touches through one slot, or the first bytes of something. Equal sets
+// compare equal.
+struct ByteSet {
+  std::shared_ptr<FootprintBytes> footprint;  // null: `bytes`
+  size_t slot = 0;
+  Use use = Use::reads;
+  int64_t bytes = 0;
+  auto operator<=>(const ByteSet&) const = default;
+};
+
 // RaceRecord. Of actions that do the same in one stream the last is kept: what is ordered after it
 // is ordered after all.
 struct RaceRecord {
   ActionTime time;
   std::shared_ptr<const Action> action;
   AccessedBytes where;
-  size_t set = 0;  // its bytes, by RaceCheck's number
-  int64_t offset = 0;
+  ByteSet set;
+  int64_t offset = 0;  // in the buffer
   bool writes = false;
   bool certain = false;  // in every run of the program with this launch
-  // The same bytes to be listed; null of copies, whose bytes are one range.
-  std::shared_ptr<FootprintBytes> footprint;
-  size_t slot = 0;
-  Use use = Use::reads;
-  Range range;
   // What the launch really touched, where its footprint does not say all; else null.
   std::shared_ptr<TracedBytes> traced;
 };

@@ -87,6 +87,23 @@ TEST(Background, ForgetsWhatHasNotBegunWhenItStops) {
   EXPECT_THROW(second.get(), std::future_error);
 }
 
+TEST(LentTracker, GivesIdsAloneWhereLaunchesAreNotFollowed) {
+  Background background(true);
+  LentTracker tracker(background, dro::Rule::exact, nullptr, false);
+  const analysis::Footprint footprint;
+  const std::optional<dro::FootprintId> first = tracker.add_footprint_at_once(footprint);
+  ASSERT_TRUE(first && tracker.has_footprint(*first));
+  EXPECT_FALSE(tracker.dropped_by(*first));
+  for (dro::FootprintId i = 1; i < LentTracker::most_ids; ++i)
+    EXPECT_FALSE(tracker.dropped_by(*tracker.add_footprint_at_once(footprint)));
+  EXPECT_TRUE(tracker.has_footprint(*first));
+  const std::optional<dro::FootprintId> last = tracker.add_footprint_at_once(footprint);
+  EXPECT_EQ(tracker.dropped_by(*last), first);
+  EXPECT_FALSE(tracker.has_footprint(*first));
+  EXPECT_TRUE(tracker.has_footprint(*last));
+  EXPECT_EQ(tracker.get().counters().footprints, 0U);
+}
+
 TEST(LentTracker, HearsWhenItIsBackWhatItWasToldMeanwhileInOrder) {
   Background background(false);
   LentTracker tracker(background, dro::Rule::exact, nullptr);

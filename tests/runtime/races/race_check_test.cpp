@@ -32,12 +32,16 @@ analysis::Footprint footprint(bool reads, bool writes, bool may = false) {
 class Races : public ::testing::Test {
  protected:
   Races() {
-    check_.add_footprint(1, footprint(true, false));
-    check_.add_footprint(2, footprint(false, true));
-    check_.add_footprint(3, footprint(false, true, true));
+    add(1, footprint(true, false));
+    add(2, footprint(false, true));
+    add(3, footprint(false, true, true));
     analysis::Footprint anywhere = footprint(false, false);
     anywhere.arguments[0].reads.precision = analysis::Precision::whole_buffer;
-    check_.add_footprint(4, anywhere);
+    add(4, anywhere);
+  }
+
+  void add(dro::FootprintId id, const analysis::Footprint& footprint) {
+    check_.add(id, std::make_shared<FootprintBytes>(footprint, context_));
   }
 
   std::shared_ptr<TracedBytes> launch(const StreamKey& stream, const char* name,
@@ -55,7 +59,8 @@ class Races : public ::testing::Test {
   }
 
   FaultReport report_{Checks(), "a test"};
-  RaceCheck check_{report_};
+  IslContext context_;
+  RaceCheck check_{report_, context_};
   uint64_t launches_ = 0;
 };
 
@@ -100,7 +105,7 @@ TEST_F(Races, AFootprintWithParametersIsExactToo) {
   family.arguments[0].must_writes.relation = sluice::testing::relation_of(
       "[p] -> { B[x, y = 0, z = 0] -> A[o] : 0 <= x <= 3 and p <= o - 64x < p + 64 }");
   family.symbols = {{"first", 256}};
-  check_.add_footprint(5, family);
+  add(5, family);
   launch(a, "reader", 1);
   launch(b, "behind it", 5);
   EXPECT_EQ(check_.races(), 0u);
