@@ -66,5 +66,17 @@ TEST(Mpi, ACheckOfAllRanksFindsNothing) {
   EXPECT_NE(outcome.errors.find("no fault found"), std::string::npos) << outcome.errors;
 }
 
+TEST(Mpi, ACheckTellsOnceOfWhatEachRankDoesWrong) {
+  const std::vector<std::string> program = {build_path("tests/e2e/check/errors"), "long-copy",
+                                            "wrong"};
+  const Outcome outcome = run(joined({build_path("bin/sluice"), "check", "--device", "cpu", "--"},
+                                     joined(mpirun("3"), program)));
+  EXPECT_EQ(outcome.status, 87) << outcome.errors;
+  const size_t told = outcome.errors.find("ignored error: cudaMemcpy failed");
+  EXPECT_NE(told, std::string::npos) << outcome.errors;
+  EXPECT_EQ(outcome.errors.find("ignored error", told + 1), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("found by 3 processes"), std::string::npos) << outcome.errors;
+}
+
 }  // namespace
 }  // namespace sluice::e2e

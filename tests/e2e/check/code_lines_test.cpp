@@ -28,15 +28,9 @@ std::vector<std::string> on_device(std::vector<std::string> command) {
   return command;
 }
 
-// line_of_pick() is where `pick` of traced_initialisation.cu reads its input.
+// line_of_pick() is where `pick` reads its input.
 std::string line_of_pick() {
-  std::ifstream text(SLUICE_SOURCE_FOLDER "/tests/e2e/check/traced_initialisation.cu");
-  int number = 0;
-  for (std::string line; std::getline(text, line);) {
-    ++number;
-    if (line.ends_with("// pick")) return "traced_initialisation.cu:" + std::to_string(number);
-  }
-  return "no line of pick";
+  return place("traced_initialisation.cu", "// pick\n");
 }
 
 TEST(CodeLines, GdbStopsAtALineOfAKernel) {

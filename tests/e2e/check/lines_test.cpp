@@ -1,6 +1,4 @@
 // sluice check: calls of the host have lines where the program has debug information.
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,22 +14,6 @@ using ::testing::Not;
 
 std::string source(const std::string& name) {
   return SLUICE_SOURCE_FOLDER "/tests/e2e/check/" + name;
-}
-
-// line_with() is the number of the first line of a source that has some text.
-int line_with(const std::string& name, const std::string& text) {
-  std::ifstream file(source(name));
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.find(text) != std::string::npos) return number;
-  }
-  ADD_FAILURE() << text << " is not in " << name;
-  return 0;
-}
-
-std::string place(const std::string& name, const std::string& text) {
-  return name + ":" + std::to_string(line_with(name, text));
 }
 
 std::string too_many_threads() {
@@ -70,7 +52,7 @@ TEST(CallLines, AreThereInEveryForm) {
   const auto report = [](const std::string& format) {
     return check(seeded("errors_lines", "too-many-threads", false), {"--format", format}).errors;
   };
-  const std::string line = std::to_string(line_with("errors.cu", "fill<<<1, is_right ? 500"));
+  const std::string line = line_with("errors.cu", "fill<<<1, is_right ? 500");
   EXPECT_THAT(report("github"),
               HasSubstr("::error file=" + source("errors.cu") + ",line=" + line + ","));
   EXPECT_THAT(report("junit"), HasSubstr(" at " + too_many_threads()));

@@ -1,6 +1,5 @@
 // Projects with one fault each, tested by CTest and from Python: one annotation, on the right line.
 #include <cstdlib>
-#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,16 +13,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string projects = SLUICE_SOURCE_FOLDER "/tests/e2e/check/projects";
-
-std::string line_in_project(const std::string& name, const std::string& remark) {
-  std::ifstream text(projects + "/" + name);
-  int number = 0;
-  for (std::string line; std::getline(text, line);) {
-    ++number;
-    if (line.ends_with(remark)) return std::to_string(number);
-  }
-  return "no line ends in " + remark;
-}
 
 // annotations() is how many of a kind there are in what was printed.
 size_t annotations(const std::string& text, const std::string& kind) {
@@ -51,7 +40,7 @@ TEST(Projects, WithCTestGetOneAnnotationOnTheLine) {
   EXPECT_NE(tested.status, 0);
   EXPECT_EQ(annotations(tested.output, "error"), 1) << tested.output;
   EXPECT_THAT(tested.output, HasSubstr("::error file=" + projects + "/solver.cu,line=" +
-                                       line_in_project("solver.cu", "// relax") + ","));
+                                       line_with("projects/solver.cu", "// relax\n") + ","));
 }
 
 TEST(Projects, InPythonAreToldTheLineOfTheCall) {
@@ -61,8 +50,9 @@ TEST(Projects, InPythonAreToldTheLineOfTheCall) {
   EXPECT_EQ(outcome.status, 87) << outcome.errors;
   EXPECT_EQ(annotations(outcome.errors, "error"), 1) << outcome.errors;
   // The kernel has no line of its own.
-  EXPECT_THAT(outcome.errors, HasSubstr("::error file=" + projects + "/test_solver.py,line=" +
-                                        line_in_project("test_solver.py", "# the call") + ","));
+  EXPECT_THAT(outcome.errors,
+              HasSubstr("::error file=" + projects + "/test_solver.py,line=" +
+                        line_with("projects/test_solver.py", "# the call\n") + ","));
   EXPECT_THAT(outcome.errors, HasSubstr("called from test_relaxes in test_solver.py at"));
 }
 

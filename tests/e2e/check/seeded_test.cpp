@@ -1,6 +1,5 @@
 // Each seeded fault is told with its kind, its bytes, its block and its line; of its right twin
 // nothing is.
-#include <fstream>
 #include <ostream>
 
 #include <gmock/gmock.h>
@@ -23,19 +22,6 @@ struct Seeded {
 
 void PrintTo(const Seeded& seeded, std::ostream* out) {
   *out << seeded.program << " " << seeded.name;
-}
-
-// line_of() is "bounds.cu:7" of the line that ends in a remark.
-std::string line_of(const Seeded& seeded) {
-  const std::string file = std::string(seeded.program) + ".cu";
-  std::ifstream text(std::string(SLUICE_SOURCE_FOLDER) + "/tests/e2e/check/" + file);
-  const std::string remark = std::string("// ") + seeded.line;
-  int number = 0;
-  for (std::string line; std::getline(text, line);) {
-    ++number;
-    if (line.ends_with(remark)) return file + ":" + std::to_string(number);
-  }
-  return "no line ends in " + remark;
 }
 
 // options_of() looks for the program's own kind beside all others.
@@ -65,7 +51,9 @@ TEST_P(SeededFaults, AreTold) {
   if (is_right) return;
   EXPECT_THAT(outcome.errors, HasSubstr(": 1 fault"));
   if (seeded_case.line == nullptr) return;
-  EXPECT_THAT(outcome.errors, HasSubstr(line_of(seeded_case)));
+  const std::string source = std::string(seeded_case.program) + ".cu";
+  const std::string remark = std::string("// ") + seeded_case.line + "\n";
+  EXPECT_THAT(outcome.errors, HasSubstr(place(source, remark)));
 }
 
 TEST_P(SeededFaults, AreNotSeenInTheRightTwin) {
@@ -324,7 +312,17 @@ INSTANTIATE_TEST_SUITE_P(
                "lost-fault",
                nullptr,
                {"cudaDeviceSynchronize failed, cudaErrorIllegalAddress", "from main in errors"}},
-        Seeded{"errors", "asked", nullptr, {}}, Seeded{"errors", "tried", nullptr, {}}));
+        Seeded{"errors",
+               "lost-on-the-way",
+               nullptr,
+               {"cudaMemset failed, cudaErrorInvalidValue", "from main in errors"}},
+        Seeded{
+            "errors",
+            "not-registered",
+            nullptr,
+            {"cudaHostUnregister failed, cudaErrorHostMemoryNotRegistered", "not_registered in"}},
+        Seeded{"errors", "looked-at", nullptr, {}}, Seeded{"errors", "asked", nullptr, {}},
+        Seeded{"errors", "tried", nullptr, {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Initialisation, SeededFaults,
