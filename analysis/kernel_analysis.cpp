@@ -46,6 +46,10 @@ Footprint KernelAnalysis::footprint(const LaunchShape& shape) {
   return state_->policy.footprint(shape);
 }
 
+const ShapeFamily* KernelAnalysis::family() const {
+  return state_->policy.family();
+}
+
 uint64_t KernelAnalysis::analyses() const {
   return state_->policy.analyses();
 }

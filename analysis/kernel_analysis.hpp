@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analysis/footprint.hpp"
+#include "analysis/shape_family.hpp"
 #include "base/result.hpp"
 #include "ptx/syntax.hpp"
 #include "relation/budget.hpp"
@@ -32,6 +33,10 @@ class KernelAnalysis {
   // A shape that differs from earlier ones in a few integers (the pivot of an elimination) may get
   // its footprint from one that has them as parameters: that is no analysis of its own.
   Footprint footprint(const LaunchShape& shape);
+
+  // family() is all shapes that the last footprint() holds for, whose parameters its symbols are,
+  // until the next call; null: that shape alone.
+  const ShapeFamily* family() const;
 
   // analyses() counts how often a shape, or a family of shapes, had to be analysed so far.
   uint64_t analyses() const;

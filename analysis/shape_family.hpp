@@ -1,5 +1,4 @@
-// Launch shapes that differ in a few numbers only, such as the pivot of an elimination. Internal
-// to the analysis.
+// Launch shapes that differ in a few numbers only, such as the pivot of an elimination.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +19,7 @@ struct SymbolicNumber {
   ShapeNumber number = 0;
   int64_t low = 0;  // what the analysis may assume of it: low <= value <= high
   int64_t high = 0;
+  friend bool operator==(const SymbolicNumber&, const SymbolicNumber&) = default;
 };
 
 // ShapeFamily is all shapes that equal `shape` but for the symbolic numbers, each in its range.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "analysis/shape/footprint_comparison.hpp"
+
 namespace sluice::analysis {
 namespace {
 
@@ -38,6 +40,12 @@ int64_t magnitude(int64_t value) {
 }  // namespace
 
 Footprint ShapePolicy::footprint(const LaunchShape& shape) {
+  Footprint footprint = answer(shape);
+  is_of_family_ = !footprint.symbols.empty();
+  return footprint;
+}
+
+Footprint ShapePolicy::answer(const LaunchShape& shape) {
   const auto family = std::find_if(families_.begin(), families_.end(),
                                    [&](const auto& known) { return known.covers(shape); });
   if (family != families_.end()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/shape/footprint_maker.hpp"
-#include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/symbolic_footprint.hpp"
 
 namespace sluice::analysis {
 
@@ -22,6 +22,10 @@ class ShapePolicy {
   explicit ShapePolicy(FootprintMaker& maker) : maker_(maker) {}
 
   Footprint footprint(const LaunchShape& shape);
+  // family() is the one that the last footprint() is of; null: of that shape alone.
+  const ShapeFamily* family() const {
+    return is_of_family_ ? &families_.front().family() : nullptr;
+  }
 
   // analyses() counts the runs of the analysis so far.
   uint64_t analyses() const { return analyses_; }
@@ -29,6 +33,7 @@ class ShapePolicy {
  private:
   using Numbers = std::vector<ShapeNumber>;
 
+  Footprint answer(const LaunchShape& shape);
   std::optional<Footprint> symbolic(const Footprint& example, const LaunchShape& shape,
                                     const Numbers& numbers, const std::optional<Footprint>& own);
   static Numbers with_all_extents(const Numbers& numbers, const LaunchShape& a,
@@ -44,6 +49,7 @@ class ShapePolicy {
   std::list<SymbolicFootprint> families_;  // the last one used first
   std::deque<Footprint> examples_;         // specialised ones, the latest first
   std::set<Numbers> refused_;
+  bool is_of_family_ = false;
   uint64_t analyses_ = 0;
 };
 

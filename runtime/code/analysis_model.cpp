@@ -18,6 +18,7 @@ class AnalysisModel final : public KernelModel {
   analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
     return analysis_->footprint(shape);
   }
+  const analysis::ShapeFamily* family() const override { return analysis_->family(); }
   Budget::Cost dearest() const override { return analysis_->dearest(); }
   Result<analysis::ValueFlow> values(std::span<const std::byte> parameters) override {
     return analysis::value_flow(module_, signature().kernel, parameters);

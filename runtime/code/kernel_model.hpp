@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/footprint.hpp"
+#include "analysis/shape_family.hpp"
 #include "analysis/value_flow.hpp"
 #include "base/result.hpp"
 #include "relation/budget.hpp"
@@ -27,6 +28,9 @@ class KernelModel {
   virtual ~KernelModel() = default;
   virtual const analysis::KernelSignature& signature() const = 0;
   virtual analysis::Footprint footprint(const analysis::LaunchShape& shape) = 0;
+  // family() is all shapes that the last answer of footprint() holds for, whose parameters its
+  // symbols are, until the next call; null: that shape alone.
+  virtual const analysis::ShapeFamily* family() const { return nullptr; }
   // is_like_last() is whether footprint() would find the answer where it found the last one: if
   // not, what that took says nothing.
   virtual bool is_like_last(const analysis::LaunchShape& /*shape*/) { return true; }

@@ -1,5 +1,6 @@
 #include "runtime/code/model_cache.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -12,14 +13,14 @@
 #include "base/digest.hpp"
 #include "base/json_text.hpp"
 #include "dro/journal/journal_format.hpp"
-#include "dro/journal/journal_reader.hpp"
+#include "runtime/code/kept_answers.hpp"
 
 namespace sluice::runtime {
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t most_footprints = 16;
+constexpr size_t most_answers = 16;
 
 JsonText json_of(const std::vector<analysis::ParameterSlot>& slots) {
   JsonText list = JsonText::array({});
@@ -59,24 +60,6 @@ std::string text_of(const analysis::LaunchShape& shape) {
                      fmt::join(shape.shape_values, " "));
 }
 
-// take_line() is the value of the first line of a text, which it takes out; nothing where the line
-// is damaged.
-std::optional<json> take_line(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  const auto line = dro::unsealed(text.substr(0, end));
-  text.remove_prefix(std::min(end + 1, text.size()));
-  json value = line ? parsed_json(*line) : json();
-  return value.is_object() ? std::optional(std::move(value)) : std::nullopt;
-}
-
-std::optional<analysis::Footprint> take_footprint(std::string_view& text) {
-  const std::optional<json> line = take_line(text);
-  if (!line) return std::nullopt;
-  auto read = dro::record_of(*line, "");
-  auto* record = read ? std::get_if<dro::FootprintRecord>(&*read) : nullptr;
-  return record == nullptr ? std::nullopt : std::optional(std::move(record->footprint));
-}
-
 // Source is where a kernel's models come from.
 struct Source {
   ModelMaker maker;
@@ -91,32 +74,38 @@ struct Source {
 class CachedModel final : public KernelModel {
  public:
   CachedModel(Source source, analysis::KernelSignature signature, std::unique_ptr<KernelModel> real)
-      : source_(std::move(source)), signature_(std::move(signature)), real_(std::move(real)) {}
+      : source_(std::move(source)),
+        signature_(std::move(signature)),
+        real_(std::move(real)),
+        families_(signature_.shape_scalars) {}
 
   const analysis::KernelSignature& signature() const override { return signature_; }
 
   analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
-    const bool is_known = is_kept(shape);
+    is_last_kept_ = is_kept(shape);
+    if (auto footprint = families_.at(shape)) return *std::move(footprint);
+    if (const auto found = find_kept(shape)) return take_kept(*found, shape);
     const size_t place = asked_++;
-    if (is_known) return known_[place];
     if (is_following_) leave(place);
     if (real_ == nullptr) return nothing(shape);
-    analysis::Footprint answer = real_->footprint(shape);
-    if (place < most_footprints) {
+    Answer answer{real_->footprint(shape), std::nullopt};
+    if (real_->family() != nullptr) answer.family = *real_->family();
+    if (answer.family) families_.add(answer);
+    if (place < most_answers) {
       known_.push_back(answer);
       store();
     }
-    return answer;
+    return std::move(answer.footprint);
   }
 
   bool is_like_last(const analysis::LaunchShape& shape) override {
-    return !is_following_ || is_known(asked_, shape);
+    return is_kept(shape) == is_last_kept_;
   }
 
   bool is_kept(const analysis::LaunchShape& shape) override {
+    if (families_.covers(shape)) return true;
     if (!is_following_) return false;
-    if (asked_ == 0) load(shape);
-    return is_known(asked_, shape);
+    return find_kept(shape).has_value();
   }
 
   std::vector<uint64_t> figures(const std::string& name) const override {
@@ -154,13 +143,32 @@ class CachedModel final : public KernelModel {
     return digest(fmt::format("{}figures {}", source_.key, name));
   }
 
-  bool is_known(size_t place, const analysis::LaunchShape& shape) {
+  // find_kept() is the next answer's place where that is of the shape, or else of a later one whose
+  // family holds for it: of shapes that come while others are found nobody may have asked before.
+  std::optional<size_t> find_kept(const analysis::LaunchShape& shape) {
+    if (!is_following_) return std::nullopt;
+    if (asked_ == 0) load(shape);
+    if (is_read(asked_) && known_[asked_].footprint.shape == shape) return asked_;
+    for (size_t place = asked_; is_read(place); ++place)
+      if (families_.would_cover(known_[place], shape)) return place;
+    return std::nullopt;
+  }
+
+  analysis::Footprint take_kept(size_t place, const analysis::LaunchShape& shape) {
+    known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(asked_),
+                 known_.begin() + static_cast<std::ptrdiff_t>(place));
+    const Answer& answer = known_[asked_++];
+    if (answer.family && families_.add(answer)) return *families_.at(shape);
+    return answer.footprint;
+  }
+
+  bool is_read(size_t place) {
     while (known_.size() <= place && !unread_.empty()) {
-      auto footprint = take_footprint(unread_);
-      if (!footprint) unread_ = {};  // what was read before is good
-      if (footprint) known_.push_back(std::move(*footprint));
+      auto answer = take_answer(unread_);
+      if (!answer) unread_ = {};  // what was read before is good
+      if (answer) known_.push_back(std::move(*answer));
     }
-    return place < known_.size() && known_[place].shape == shape;
+    return place < known_.size();
   }
 
   void load(const analysis::LaunchShape& first) {
@@ -172,23 +180,26 @@ class CachedModel final : public KernelModel {
     unread_ = text_;
   }
 
-  // leave() makes the real model take over after `place` answers from the folder.
+  // leave() makes the real model take over after `place` answers from the folder. Families that
+  // would have come later serve none the less.
   void leave(size_t place) {
     is_following_ = false;
+    for (size_t later = place; is_read(later); ++later)
+      families_.add(known_[later]);
     unread_ = {};
     known_.resize(std::min(place, known_.size()));
     if (real_ == nullptr) {
       if (auto made = source_.make()) real_ = std::move(*made);
     }
     if (real_ == nullptr) return;
-    for (const analysis::Footprint& earlier : known_)
-      real_->footprint(earlier.shape);
+    for (const Answer& earlier : known_)
+      real_->footprint(earlier.footprint.shape);
   }
 
   void store() const {
     std::string text;
-    for (const analysis::Footprint& footprint : known_)
-      text += dro::sealed(dro::text_of(dro::FootprintRecord{0, footprint})) + "\n";
+    for (const Answer& answer : known_)
+      text += text_of(answer);
     source_.folder->store(name_, text);
   }
 
@@ -204,10 +215,12 @@ class CachedModel final : public KernelModel {
   const analysis::KernelSignature signature_;
   std::unique_ptr<KernelModel> real_;  // null until the folder does not know
   bool is_following_ = true;           // all answers so far came from the folder
-  size_t asked_ = 0;
+  bool is_last_kept_ = true;
+  Families families_;  // of the answers so far
+  size_t asked_ = 0;   // shapes that no family covered
   std::string name_;
-  std::vector<analysis::Footprint> known_;  // by place in the sequence
-  // What the folder has beyond these. A footprint is read when its place in the sequence comes: a
+  std::vector<Answer> known_;  // by place in their sequence
+  // What the folder has beyond these. An answer is read when its place in the sequence comes: a
   // launch waits for no others.
   std::string text_;
   std::string_view unread_;  // of it

@@ -12,7 +12,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
-#include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/shape/footprint_comparison.hpp"
 #include "ptx/parser.hpp"
 
 namespace sluice::analysis::testing {

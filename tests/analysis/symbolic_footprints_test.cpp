@@ -2,7 +2,7 @@
 // and its answers are those that each launch would get alone.
 #include <gtest/gtest.h>
 
-#include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/shape/footprint_comparison.hpp"
 #include "footprint_oracle.hpp"
 
 namespace sluice::analysis::testing {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -20,6 +21,8 @@ struct FakeKernel {
   analysis::KernelSignature signature;
   SluiceBlockFunction run = nullptr;
   std::function<analysis::Footprint(const analysis::LaunchShape&)> footprint;
+  // Of a footprint with symbols.
+  std::optional<analysis::ShapeFamily> family = {};
   std::atomic<int> footprints_asked{0};
 };
 
@@ -122,11 +125,17 @@ class FakeKernels {
     const analysis::KernelSignature& signature() const override { return kernel_.signature; }
     analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
       ++kernel_.footprints_asked;
-      return kernel_.footprint(shape);
+      analysis::Footprint footprint = kernel_.footprint(shape);
+      is_of_family_ = !footprint.symbols.empty();
+      return footprint;
+    }
+    const analysis::ShapeFamily* family() const override {
+      return is_of_family_ && kernel_.family ? &*kernel_.family : nullptr;
     }
 
    private:
     FakeKernel& kernel_;
+    bool is_of_family_ = false;
   };
 
   std::map<std::string, FakeKernel> kernels_;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/kernel_analysis.hpp"
-#include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/shape/footprint_comparison.hpp"
 #include "analysis/value_flow.hpp"
 #include "dro/records/widening.hpp"
 #include "relation/isl_relation.hpp"

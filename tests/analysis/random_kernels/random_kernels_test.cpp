@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/shape/symbolic_footprint.hpp"
+#include "analysis/shape/footprint_comparison.hpp"
 #include "comparison.hpp"
 #include "generator.hpp"
 #include "ptx/parser.hpp"

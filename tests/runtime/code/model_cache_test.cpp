@@ -209,6 +209,102 @@ TEST_F(ModelCacheTest, BeyondWhatIsKeptTheModelAnswers) {
   EXPECT_EQ(made_, 2);
 }
 
+// The kernel "step" answers by itself for 4 blocks, and for others as one of a family of all grids
+// from `low` to `high` blocks.
+class FamilyCacheTest : public ModelCacheTest {
+ protected:
+  FamilyCacheTest() {
+    FakeKernel& step = kernels_["step"];
+    step.family = {shape(8), {{0, 0, 800}, {1, low, high}}};
+    step.footprint = [](const analysis::LaunchShape& shape) {
+      analysis::Footprint footprint = testing::step_footprint(shape);
+      return shape.grid.x == 4 ? footprint : symbolic(std::move(footprint));
+    };
+  }
+  static analysis::Footprint symbolic(analysis::Footprint footprint) {
+    footprint.arguments[0].reads.relation = {};
+    footprint.arguments[1].must_writes.relation = sluice::testing::relation_of(
+        "[n, g] -> { B[x, y = 0, z = 0] -> A[o] : 0 <= x < g and 32x <= o < 32x + 32 and "
+        "4 <= o < 4n - 4 }");
+    footprint.symbols = {{"s0", static_cast<int64_t>(footprint.shape.shape_values[0])},
+                         {"s1", footprint.shape.grid.x}};
+    return footprint;
+  }
+  static analysis::Footprint expected(uint32_t blocks) {
+    return symbolic(testing::step_footprint(shape(blocks)));
+  }
+
+  static constexpr int64_t low = 2, high = 100;
+};
+
+TEST_F(FamilyCacheTest, OneAnswerServesAllShapesOfItsFamilyInThisStartAndTheNext) {
+  for (int program = 0; program < 2; ++program) {
+    const auto model = start();
+    EXPECT_EQ(model->footprint(shape(4)), testing::step_footprint(shape(4)));
+    for (const uint32_t blocks : {8U, 9U, 2U, 100U}) {
+      EXPECT_EQ(model->is_kept(shape(blocks)), program == 1 || blocks != 8);
+      EXPECT_EQ(model->footprint(shape(blocks)), expected(blocks));
+    }
+  }
+  EXPECT_EQ(asked(), 2);
+  EXPECT_EQ(made_, 1);
+}
+
+TEST_F(FamilyCacheTest, ShapesOutsideOfItAreAnalysed) {
+  kernels_["step"].family->symbols[1].high = 50;
+  {
+    const auto model = start();
+    model->footprint(shape(4));
+    model->footprint(shape(8));
+  }
+  const auto model = start();
+  model->footprint(shape(4));
+  EXPECT_TRUE(model->is_kept(shape(50)));
+  EXPECT_FALSE(model->is_kept(shape(51)));
+  EXPECT_EQ(model->footprint(shape(51)), expected(51));
+  EXPECT_EQ(asked(), 4);  // of 4 blocks once more
+  EXPECT_TRUE(model->is_like_last(shape(1)));
+  EXPECT_FALSE(model->is_like_last(shape(9))) << "51 was analysed, and 9 need not be";
+}
+
+// Which shapes somebody asks for depends on what comes while others are analysed.
+TEST_F(FamilyCacheTest, ServesWhoeverComesInAnotherOrder) {
+  {
+    const auto model = start();
+    for (const uint32_t blocks : {4U, 8U})
+      model->footprint(shape(blocks));
+  }
+  const auto model = start();
+  model->footprint(shape(4));
+  EXPECT_TRUE(model->is_kept(shape(30)));
+  EXPECT_EQ(model->footprint(shape(30)), expected(30));
+  EXPECT_EQ(model->footprint(shape(8)), expected(8));
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(FamilyCacheTest, OneWithDamagedNumbersIsMissing) {
+  const analysis::LaunchShape first = shape(8);
+  start()->footprint(first);
+  const CacheFolder folder(path_);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename();
+    std::string text = folder.load(name).value();
+    const size_t line = text.find('\n') + 1;
+    if (line == text.size()) continue;  // the signature's
+    for (const char* family : {R"({"family":[[0,0,800],[1,9,100]]})", R"({"family":[[0,0,800]]})",
+                               R"({"family":[[0,0,800],[2,2,100]]})", R"({"family":7})",
+                               R"({"family":[[0,0,800],[1,-1e30,100]]})", R"({})"}) {
+      folder.store(name, text.substr(0, line) + dro::sealed(family) + "\n");
+      const auto model = kept();
+      ASSERT_NE(model, nullptr);
+      EXPECT_FALSE(model->is_kept(shape(30))) << family;
+      model->is_kept(first);
+      EXPECT_EQ(model->footprint(first), expected(8)) << family;
+      EXPECT_EQ(model->footprint(shape(31)), expected(31)) << family;
+    }
+  }
+}
+
 TEST_F(ModelCacheTest, AnswersOfAnotherBuildKernelOrTextAreMissing) {
   start()->footprint(shape(4));
   start("step", "build 2")->footprint(shape(4));
