@@ -311,7 +311,7 @@ void Runtime::finish(std::chrono::milliseconds patience) {
     state_->streams.wait_until_idle(lock, patience);
     if (state_->gate.is_finished()) return;
     state_->gate.finish();
-    state_->code.finish();
+    state_->keep_figures();
     state_->work.analysing.drop();
     const GivenWindows::Count& ended = state_->streams.given().ended();
     log::info("{} launches ran as tasks in {} windows", ended.launches, ended.windows);

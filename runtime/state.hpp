@@ -52,6 +52,8 @@ struct Runtime::State {
   bool repeat(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream);
   bool renew(KnownGraph& known, const GraphSteps& graph, const StreamKey& stream);
   bool count(KnownGraph& known);
+  // keep_figures() keeps, at the end, what analyses and searches have taken in vain.
+  void keep_figures();
 
   // Work is what is done beside the program's threads.
   struct Work {
@@ -61,11 +63,11 @@ struct Runtime::State {
     Background finding;  // dependences
     Lead lead;           // which waiting for it spends
     const Policy::Clock clock;
-    // The launch whose dependences were looked for the last time, and what of its kernel is
-    // charged.
+    // The launch whose dependences were looked for the last time, what of its kernel is charged,
+    // and what `finding` had spent before.
     std::shared_ptr<Kernel> last_kernel;
-    Policy::Account* last_account = nullptr;
-    std::string last_figures;  // the name of what is kept of the account
+    Policy::Mark::Size* last_size = nullptr;
+    int64_t last_from = 0;
     std::shared_ptr<const LaunchFollower::Search> last_search;
   };
 
@@ -111,8 +113,7 @@ struct Runtime::State {
   std::optional<Dependences> find_in_background(const Known& launch,
                                                 const std::string& passed_through);
   // keep_steps() keeps what new launches have taken for later starts, in the background.
-  void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
-                  const std::string& figures);
+  void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Mark::Size& size);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
   // close_before() gives what must come before a launch that goes as it is, behind which nobody
   // knows any more what earlier launches touch. A backend's calls may wait, and what other streams

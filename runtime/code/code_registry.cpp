@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/terminal/slow_work.hpp"
 #include "ptx/fat_binary.hpp"
+#include "runtime/code/kept_figures.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -22,11 +23,6 @@ std::optional<SlowWork> tell_of(const std::string& kernel, const Background& bac
   return std::optional<SlowWork>(std::in_place, "analysing", kernel, slow_analysis,
                                  patience_with_analysis);
 }
-
-// Under which the model keeps what unfinished_analysis() tells.
-constexpr const char* name_of_unfinished = "unfinished analysis";
-// Nanoseconds, a day: a bound, should a file say more.
-constexpr uint64_t most_unfinished = 86'400'000'000'000;
 
 }  // namespace
 
@@ -173,9 +169,7 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
     const int64_t began = clock_();
     kernel->unfinished.from = background_.spent();
     TimedFootprint timed{kernel->model->footprint(shape)};
-    kernel->unfinished.from = Kernel::Unfinished::unknown;
-    if (kernel->unfinished.before > 0) kernel->model->keep_figures(name_of_unfinished, {0});
-    kernel->unfinished.before = 0;
+    keep_finished(*kernel);
     timed.nanoseconds = clock_() - began;
     timed.dearest = kernel->model->dearest();
     pay->analysis += timed.nanoseconds;
@@ -185,26 +179,6 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
   ++function.kernel->in_analysis;
   function.kernel->asked.emplace(shape,
                                  at_once ? Background(true).run(answer) : background_.run(answer));
-}
-
-void CodeRegistry::finish() {
-  for (const auto& [handle, function] : functions_) {
-    Kernel& kernel = *function.kernel;
-    const int64_t from = kernel.unfinished.from.exchange(Kernel::Unfinished::unknown);
-    if (from < 0) continue;
-    const int64_t before = std::max<int64_t>(0, kernel.unfinished.before);
-    const int64_t taken = background_.spent() - from + before;
-    kernel.model->keep_figures(name_of_unfinished, {static_cast<uint64_t>(taken)});
-  }
-}
-
-int64_t unfinished_analysis(Kernel& kernel) {
-  std::atomic<int64_t>& before = kernel.unfinished.before;
-  if (before == Kernel::Unfinished::unknown) {
-    const std::vector<uint64_t> kept = kernel.model->figures(name_of_unfinished);
-    before = kept.empty() ? 0 : static_cast<int64_t>(std::min(kept[0], most_unfinished));
-  }
-  return before;
 }
 
 bool may_signal(const Function& function) {

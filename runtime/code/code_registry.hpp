@@ -49,9 +49,12 @@ class CodeRegistry {
   // kernel and code as long as that takes. `at_once`: on the calling thread.
   void ask_for_footprint(const Function& function, const analysis::LaunchShape& shape,
                          bool at_once);
-  // finish() keeps for later starts how long analyses had a processor that have not ended; what is
-  // kept is read at most once.
-  void finish();
+  // for_each_kernel() calls `each` with every kernel that has a function, for each of these.
+  template <class Each>
+  void for_each_kernel(Each&& each) {
+    for (const auto& [handle, function] : functions_)
+      each(*function.kernel);
+  }
   // dearest_analysis() is what the dearest analysis of any kernel took, kept by whom its answer
   // comes to.
   Budget::Cost& dearest_analysis() { return dearest_; }
@@ -86,10 +89,6 @@ class CodeRegistry {
 
 // code_of() is the PTX of the function's image; an error where it has none.
 Result<PtxCode*> code_of(const Function& function);
-
-// unfinished_analysis() is how many nanoseconds earlier starts have analysed the kernel without an
-// end; 0 where one has come to an end since.
-int64_t unfinished_analysis(Kernel& kernel);
 
 // may_signal() and memory_of_variables() are what the function's PTX says (ptx_code.hpp).
 bool may_signal(const Function& function);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "runtime/code/kept_figures.hpp"
 #include "runtime/launch/waiting.hpp"
 #include "runtime/state.hpp"
 
@@ -13,12 +14,6 @@ namespace {
 void tell(Kernel& kernel, const std::string& reason) {
   if (log::level() < log::Level::info || !kernel.told.insert(reason).second) return;
   log::info("{}: launches pass through: {}", kernel.name, reason);
-}
-
-// figures_of() names what is kept of launches of one block and magnitude of grids.
-std::string figures_of(const LaunchCall& call) {
-  return fmt::format("steps {} {} {} {}", call.block.x, call.block.y, call.block.z,
-                     Policy::Mark::magnitude(call.grid.count()));
 }
 
 }  // namespace
@@ -97,16 +92,16 @@ std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
 std::optional<Dependences> Runtime::State::find(const Known& launch,
                                                 const std::string& passed_through) {
   const LaunchCall& call = *launch.kernel.call;
-  Policy::Account& pay = launch.kernel.function->kernel->pay.account(call.grid, call.block);
+  const std::shared_ptr<Kernel>& kernel = launch.kernel.function->kernel;
+  Policy::Mark::Size& size = policy.compares() ? size_of(*kernel, call.grid, call.block)
+                                               : kernel->pay.size(call.grid.count(), call.block);
+  Policy::Account& pay = size.account;
   if (const auto last = std::exchange(work.last_search, nullptr)) {
-    work.last_account->spend(last->nanoseconds);
-    if (work.last_account->steps.add(last->steps))
-      keep_steps(work.last_kernel, *work.last_account, work.last_figures);
+    Policy::Account& account = work.last_size->account;
+    account.spend(last->nanoseconds);
+    if (account.steps.add(last->steps)) keep_steps(work.last_kernel, *work.last_size);
     work.last_kernel = nullptr;
   }
-  const std::shared_ptr<Kernel>& kernel = launch.kernel.function->kernel;
-  if (policy.compares() && !pay.steps.is_read())
-    pay.steps.read(kernel->model->figures(figures_of(call)));
   const bool may_be_new = is_new_quick(policy, pay) && policy.may_follow(pay);
   if (!may_be_new && !follower.knows(launch)) {
     if (policy.may_follow(pay)) return find_in_background(launch, passed_through);
@@ -122,7 +117,7 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   const uint64_t steps = tracker.effort() - effort;
   if (!on) give_up(launch, dro::why_given_up);
   if (steps == 0) return on;
-  if (policy.compares() && pay.steps.add(steps)) keep_steps(kernel, pay, figures_of(call));
+  if (policy.compares() && pay.steps.add(steps)) keep_steps(kernel, size);
   const int64_t taken = policy.compares() ? policy.now() - began : nanoseconds_of_steps(steps);
   // A kernel's first launch mostly finds nothing that it depends on: others may take much longer.
   if (pay.launches > 1 || !on || !on->empty()) {
@@ -140,10 +135,10 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   std::shared_ptr<const LaunchFollower::Search> search =
       follower.begin(launch, streams.name_of(call.stream), passed_through, work.clock);
   work.last_kernel = launch.kernel.function->kernel;
-  work.last_account = &work.last_kernel->pay.account(call.grid, call.block);
-  work.last_account->followed(call.grid.count() * call.block.count());
+  work.last_size = &work.last_kernel->pay.size(call.grid.count(), call.block);
+  work.last_size->account.followed(call.grid.count() * call.block.count());
   work.last_search = search;
-  work.last_figures = figures_of(call);
+  work.last_from = work.finding.spent();
   if (waiting().for_end_of(follower.tracker().away(), call.stream) || !follower.give_up()) {
     follower.tracker().wait();
     if (search->is_followed) return search->found;
@@ -156,10 +151,22 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
   return std::nullopt;
 }
 
-void Runtime::State::keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Account& pay,
-                                const std::string& figures) {
+void Runtime::State::keep_steps(const std::shared_ptr<Kernel>& kernel,
+                                const Policy::Mark::Size& size) {
   work.finding.run(
-      [kernel, figures, all = pay.steps.all()] { kernel->model->keep_figures(figures, all); });
+      [kernel, kept = figures_of(size)] { kernel->model->keep_figures(kept.name, kept.figures); });
+}
+
+void Runtime::State::keep_figures() {
+  if (const auto last = std::exchange(work.last_search, nullptr)) {
+    const bool has_ended = !follower.tracker().is_lent();
+    work.last_size->account.spend(has_ended ? last->nanoseconds
+                                            : work.finding.spent() - work.last_from);
+  }
+  code.for_each_kernel([&](Kernel& kernel) {
+    keep_unfinished(kernel, work.analysing.spent());
+    keep_in_vain(kernel, policy);
+  });
 }
 
 void Runtime::State::give_up(const Known& launch, const std::string& why) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "runtime/code/kept_figures.hpp"
 #include "runtime/launch/arguments.hpp"
 
 namespace sluice::runtime {
@@ -23,9 +24,6 @@ constexpr const char* being_read = "what its blocks touch was still being read";
 // Shapes of a kernel that a program may ask about before the analysis counts as following: that
 // many it asks for at nearly every first launch, and the cache of analyses answers next time.
 constexpr size_t usual_shapes = 4;
-// An analysis that did not end in earlier starts begins when the program has run for so many times
-// what they spent on it: each time that it is in vain the next waits longer.
-constexpr int64_t age_for_unfinished = 5;
 
 }  // namespace
 
@@ -153,7 +151,8 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   Kernel& kernel = *function.kernel;
   if (!kernel.asked.contains(shape_)) {
     // Charged here: of shapes that are new at each launch nobody asks for the answers.
-    Policy::Account& pay = kernel.pay.account(shape_.grid, shape_.block);
+    Policy::Account& pay = policy_.compares() ? size_of(kernel, shape_.grid, shape_.block).account
+                                              : kernel.pay.account(shape_.grid, shape_.block);
     const int64_t taken = pay.analysis.exchange(0);
     if (policy_.compares() && kernel.footprints.size() + kernel.asked.size() > usual_shapes)
       pay.charge(taken);
@@ -161,8 +160,8 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       later(pay.why_not);
       return std::nullopt;
     }
-    if (policy_.compares() && policy_.age() < age_for_unfinished * unfinished_analysis(kernel) &&
-        !kernel.model->is_kept(shape_)) {
+    if (policy_.compares() && policy_.age() < Policy::age_for_vain * unfinished_analysis(kernel) &&
+        !(kernel.asked.empty() && kernel.model->is_kept(shape_))) {
       later(is_too_long);
       return std::nullopt;
     }

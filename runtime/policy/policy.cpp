@@ -63,6 +63,13 @@ int64_t Policy::patience() const {
 }
 
 bool Policy::may_follow(Account& account) const {
+  if (compares() && age() < age_for_vain * account.in_vain) {
+    account.why_not = fmt::format(
+        "in earlier starts following its launches of about this size cost {:.1f} ms, for nothing; "
+        "it is tried again when the program has run for longer",
+        milliseconds(account.in_vain));
+    return false;
+  }
   int64_t allowed = uncompared_to_start + account.earned;
   if (compares()) {
     allowed = config_->kernel_to_start + part_of(age(), config_->kernel_part) +
@@ -78,6 +85,10 @@ bool Policy::may_follow(Account& account) const {
   }
   account.is_given_up = !may;
   return may;
+}
+
+bool is_in_vain(const Policy& policy, const Policy::Account& account) {
+  return policy.compares() && account.spent > std::max(policy.config_->to_start, policy.saved_);
 }
 
 bool Policy::is_quick(int64_t last) const {

@@ -73,6 +73,10 @@ class Policy {
     aside,  // given to the device as it is, and not followed
   };
 
+  // How long a program has run before what was in vain in earlier starts is tried again, in times
+  // what these spent.
+  static constexpr int64_t age_for_vain = 5;
+
   // Why a launch is not followed, for the journal.
   static constexpr const char* why_alone = "the program has waited for each launch before the next";
 
@@ -83,6 +87,7 @@ class Policy {
     int64_t spent = 0;      // nanoseconds, on new launches
     int64_t earned = 0;     // where nothing is compared
     int64_t newest = -1;    // what the last new one took
+    int64_t in_vain = 0;    // what earlier starts have spent on new launches, for nothing
     bool is_given_up = false;
     std::string why_not;               // then
     StepsOfNew steps;                  // of its first new launches
@@ -183,8 +188,9 @@ class Policy {
   void wait(int64_t nanoseconds) { spent_ += nanoseconds; }
 
   // may_follow() is whether new launches may be followed; where not, account.why_not says what they
-  // have cost. is_quick() is whether what took so long the last time is likely to be
-  // over soon; negative: nobody knows.
+  // have cost. Where earlier starts have spent something in vain it is when the program has run for
+  // so many times that: each time that it is in vain the next waits longer. is_quick() is whether
+  // what took so long the last time is likely to be over soon; negative: nobody knows.
   bool may_follow(Account& account) const;
   bool is_quick(int64_t last) const;
 
@@ -244,6 +250,7 @@ class Policy {
   };
 
  private:
+  friend bool is_in_vain(const Policy& policy, const Account& account);
   Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
   Way next_way(Mark& kernel, uint64_t blocks, const Dim3& block);
   void begin_round(Phase& phase) const;
@@ -263,6 +270,10 @@ class Policy {
   int64_t last_ended_ = 0;  // when the device ended the sample before
   Habit habit_;
 };
+
+// is_in_vain() is whether more was spent on an account's new launches than tasks have saved, all of
+// them together, and than a program may lose at once.
+bool is_in_vain(const Policy& policy, const Policy::Account& account);
 
 // nanoseconds_of_steps() is what steps of the tracker take.
 int64_t nanoseconds_of_steps(uint64_t steps);

@@ -97,6 +97,26 @@ TEST_F(Following, CostsStepsWhereNothingIsCompared) {
   EXPECT_TRUE(all.may_follow(account_));
 }
 
+TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
+  static const Policy::Config patient{.to_start = 1'000};
+  policy_.emplace(patient, read_clock);
+  account_.spend(1'000);
+  EXPECT_FALSE(is_in_vain(policy(), account_)) << "a program may lose that";
+  account_.spend(1);
+  EXPECT_TRUE(is_in_vain(policy(), account_));
+  EXPECT_FALSE(is_in_vain(Policy(std::nullopt, read_clock), account_)) << "nothing is compared";
+}
+
+TEST_F(Following, WhatWasInVainInEarlierStartsIsTriedWhenTheProgramHasRunForLonger) {
+  account_.in_vain = 100;
+  may_follow();
+  now = Policy::age_for_vain * 100 - 1;
+  EXPECT_FALSE(policy().may_follow(account_));
+  EXPECT_THAT(account_.why_not, ::testing::HasSubstr("in earlier starts"));
+  now += 1;
+  EXPECT_TRUE(policy().may_follow(account_));
+}
+
 // What earlier starts have counted says what comes, and not what the last launch took.
 TEST_F(Following, NewLaunchesAreQuickByWhatIsKept) {
   const auto is_next_quick = [this] { return is_new_quick(policy(), account_); };
