@@ -103,9 +103,7 @@ class CachedModel final : public KernelModel {
   }
 
   bool is_kept(const analysis::LaunchShape& shape) override {
-    if (families_.covers(shape)) return true;
-    if (!is_following_) return false;
-    return find_kept(shape).has_value();
+    return families_.covers(shape) || find_kept(shape).has_value();
   }
 
   std::vector<uint64_t> figures(const std::string& name) const override {

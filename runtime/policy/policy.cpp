@@ -64,10 +64,12 @@ int64_t Policy::patience() const {
 
 bool Policy::may_follow(Account& account) const {
   if (compares() && age() < age_for_vain * account.in_vain) {
-    account.why_not = fmt::format(
-        "in earlier starts following its launches of about this size cost {:.1f} ms, for nothing; "
-        "it is tried again when the program has run for longer",
-        milliseconds(account.in_vain));
+    if (!std::exchange(account.is_given_up, true)) {
+      account.why_not = fmt::format(
+          "in earlier starts following its launches of about this size cost {:.1f} ms, for "
+          "nothing; it is tried again when the program has run for longer",
+          milliseconds(account.in_vain));
+    }
     return false;
   }
   int64_t allowed = uncompared_to_start + account.earned;
