@@ -18,7 +18,7 @@ struct Told {
   std::vector<void*> ours, glibc;
 };
 
-[[gnu::noipa]] Told told() {
+[[gnu::noinline]] Told told() {
   std::array<void*, 24> ours{}, glibc{};
   const size_t depth = sluice::return_addresses(ours);
   const auto known = static_cast<size_t>(backtrace(glibc.data(), int{glibc.size()}));
@@ -30,17 +30,17 @@ struct Told {
   return told;
 }
 
-[[gnu::noipa]] Told from_one_line() {
+[[gnu::noinline]] Told from_one_line() {
   return told();
 }
-[[gnu::noipa]] Told from_another_line() {
+[[gnu::noinline]] Told from_another_line() {
   return told();
 }
-[[gnu::noipa]] Told behind(size_t calls) {
+[[gnu::noinline]] Told behind(size_t calls) {
   return calls == 0 ? told() : behind(calls - 1);
 }
 // The frame's size differs from call to call.
-[[gnu::noipa]] Told below(size_t bytes) {
+[[gnu::noinline]] Told below(size_t bytes) {
   auto* const room = static_cast<volatile char*>(alloca(bytes));
   room[0] = 1;
   return from_one_line();

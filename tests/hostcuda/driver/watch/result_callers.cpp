@@ -8,14 +8,14 @@ namespace {
 volatile int sink;
 volatile bool is_asked;
 
-// noipa: who calls it is compiled as if it lay in another file.
-[[gnu::noipa]] void other() {
+// noinline: it is a function of its own, as in another file.
+[[gnu::noinline]] void other() {
   sink = sink + 1;
 }
-[[gnu::noipa]] int passed_on() {
+[[gnu::noinline]] int passed_on() {
   return call_that_fails();
 }
-[[gnu::noipa]] int passed_on_twice() {
+[[gnu::noinline]] int passed_on_twice() {
   return passed_on();
 }
 

@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Unoptimised, ResultUse, ::testing::ValuesIn(unoptimised
 
 }  // namespace
 
-[[gnu::noipa]] int call_that_fails() {
+[[gnu::noinline]] int call_that_fails() {
   site = CallSite::of_this_call();
   const std::span<void* const> callers(site.callers.data(), site.depth);
   first_return = std::ranges::find(callers, __builtin_return_address(0)) - callers.begin();
