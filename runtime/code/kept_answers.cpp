@@ -28,6 +28,12 @@ JsonText json_of(const ShapeFamily& family) {
   return JsonText::object({{"family", symbols}});
 }
 
+// whole_number() throws where a value is no whole number.
+int64_t whole_number(const json& value) {
+  if (!value.is_number_integer()) throw std::out_of_range("no whole number");
+  return value.get<int64_t>();
+}
+
 // family_of() is the family of a footprint that has symbols.
 std::optional<ShapeFamily> family_of(const analysis::Footprint& footprint, const json& line) {
   ShapeFamily family{footprint.shape, {}};
@@ -35,9 +41,9 @@ std::optional<ShapeFamily> family_of(const analysis::Footprint& footprint, const
   if (symbols == line.end() || symbols->size() != footprint.symbols.size()) return std::nullopt;
   try {
     for (const json& symbol : *symbols)
-      family.symbols.push_back({symbol.at(0).get<analysis::ShapeNumber>(),
-                                symbol.at(1).get<int64_t>(), symbol.at(2).get<int64_t>()});
-  } catch (const json::exception&) {
+      family.symbols.push_back({static_cast<analysis::ShapeNumber>(whole_number(symbol.at(0))),
+                                whole_number(symbol.at(1)), whole_number(symbol.at(2))});
+  } catch (const std::exception&) {
     return std::nullopt;
   }
   const bool are_named = std::ranges::equal(

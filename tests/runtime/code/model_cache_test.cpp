@@ -293,7 +293,8 @@ TEST_F(FamilyCacheTest, OneWithDamagedNumbersIsMissing) {
     if (line == text.size()) continue;  // the signature's
     for (const char* family : {R"({"family":[[0,0,800],[1,9,100]]})", R"({"family":[[0,0,800]]})",
                                R"({"family":[[0,0,800],[2,2,100]]})", R"({"family":7})",
-                               R"({"family":[[0,0,800],[1,-1e30,100]]})", R"({})"}) {
+                               R"({"family":[[0,0,800],[1,-1e30,100]]})",
+                               R"({"family":[[0,0,800],[1,2,"100"]]})", R"({})"}) {
       folder.store(name, text.substr(0, line) + dro::sealed(family) + "\n");
       const auto model = kept();
       ASSERT_NE(model, nullptr);
