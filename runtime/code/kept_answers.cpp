@@ -46,6 +46,10 @@ std::optional<ShapeFamily> family_of(const analysis::Footprint& footprint, const
   } catch (const std::exception&) {
     return std::nullopt;
   }
+  const size_t numbers = footprint.shape.shape_values.size() + 3;  // of a shape
+  if (std::ranges::any_of(family.symbols,
+                          [&](const auto& symbol) { return symbol.number >= numbers; }))
+    return std::nullopt;
   const bool are_named = std::ranges::equal(
       family.symbols, footprint.symbols, {},
       [](const auto& symbol) { return analysis::symbol_name(symbol.number); },

@@ -306,6 +306,18 @@ TEST_F(FamilyCacheTest, OneWithDamagedNumbersIsMissing) {
   }
 }
 
+TEST_F(FamilyCacheTest, OneOfNumbersThatNoShapeHasIsMissing) {
+  FakeKernel& step = kernels_["step"];
+  step.family->symbols[1].number = 7;
+  step.footprint = [](const analysis::LaunchShape& shape) {
+    analysis::Footprint footprint = symbolic(testing::step_footprint(shape));
+    footprint.symbols[1].name = "s7";
+    return footprint;
+  };
+  start()->footprint(shape(8));
+  EXPECT_FALSE(kept()->is_kept(shape(8)));
+}
+
 TEST_F(ModelCacheTest, AnswersOfAnotherBuildKernelOrTextAreMissing) {
   start()->footprint(shape(4));
   start("step", "build 2")->footprint(shape(4));
