@@ -47,7 +47,7 @@ struct Told {
 }
 // The frame's size differs from call to call.
 [[gnu::noinline]] Told below(size_t bytes) {
-  auto* const room = static_cast<volatile char*>(alloca(bytes));
+  auto* const room = static_cast<volatile char*>(alloca(bytes + 1));
   room[0] = 1;
   return from_one_line();
 }
