@@ -19,7 +19,6 @@ struct SymbolicNumber {
   ShapeNumber number = 0;
   int64_t low = 0;  // what the analysis may assume of it: low <= value <= high
   int64_t high = 0;
-  friend bool operator==(const SymbolicNumber&, const SymbolicNumber&) = default;
 };
 
 // ShapeFamily is all shapes that equal `shape` but for the symbolic numbers, each in its range.

@@ -54,6 +54,15 @@ class Observer {
 // Observers are those of one runtime, in most programs none.
 class Observers {
  public:
+  Observers() = default;
+  // The last goes first: it may hold what one before has given it.
+  ~Observers() {
+    while (!all_.empty())
+      all_.pop_back();
+  }
+  Observers(const Observers&) = delete;
+  Observers& operator=(const Observers&) = delete;
+
   void add(std::unique_ptr<Observer> observer) {
     const Observer::Wants wants = observer->wants();
     wants_.pointers |= wants.pointers;

@@ -82,9 +82,10 @@ class CachedModel final : public KernelModel {
   const analysis::KernelSignature& signature() const override { return signature_; }
 
   analysis::Footprint footprint(const analysis::LaunchShape& shape) override {
-    is_last_kept_ = is_kept(shape);
+    is_last_kept_ = true;
     if (auto footprint = families_.at(shape)) return *std::move(footprint);
     if (const auto found = find_kept(shape)) return take_kept(*found, shape);
+    is_last_kept_ = false;
     const size_t place = asked_++;
     if (is_following_) leave(place);
     if (real_ == nullptr) return nothing(shape);
