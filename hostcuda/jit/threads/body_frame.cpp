@@ -36,6 +36,10 @@ BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext&
                               "sluice.body", source.getParent());
   function->addFnAttr(Attribute::NoUnwind);
   function->addFnAttr(Attribute::NoInline);
+  // Vectors that registers do not hold lie on the stack, and LLVM aligns them there only if it
+  // knows before it gives out registers that it may: else each is in two cache lines, as the stack
+  // of the caller happens to lie.
+  function->addFnAttr("stackrealign");
   // Nothing but compiled accesses to kept values goes through `memory`; shared memory is as
   // private where the kernel never makes a generic address of it.
   memory = function->getArg(1);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -175,6 +176,43 @@ TEST_F(CodeCacheTest, ProcessesSideBySideNeverSeeHalfAFile) {
   }
   EXPECT_TRUE(cache.load("shared"));
   EXPECT_EQ(files().size(), 2u);  // and nothing temporary
+}
+
+// A kernel whose threads hold `values` numbers each through a loop.
+std::string holding_kernel(int values) {
+  std::string loads;
+  std::string uses;
+  for (int i = 0; i < values; ++i) {
+    loads += fmt::format("ld.global.f32 %f{}, [%rd2+{}];\n", i, 128 * i);
+    uses +=
+        fmt::format("ld.shared.f32 %g0, [%r2+{}]; fma.rn.f32 %f99, %f{}, %g0, %f99;\n", 4 * i, i);
+  }
+  return ".version 8.5\n.target sm_75\n.address_size 64\n"
+         ".visible .entry kernel(.param .u64 memory) {\n.shared .align 4 .b8 tile[1024];\n"
+         ".reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<100>; .reg .f32 "
+         "%g<2>;\n"
+         "ld.param.u64 %rd0, [memory]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4;\n"
+         "add.s64 %rd2, %rd0, %rd1; mov.u32 %r2, tile; mov.f32 %f99, 0f00000000;\n"
+         "shl.b32 %r4, %r0, 2; add.s32 %r4, %r4, %r2; ld.global.f32 %g1, [%rd2]; st.shared.f32 "
+         "[%r4], %g1;\n"
+         "bar.sync 0;\nmov.u32 %r3, 0;\n" +
+         loads + "LOOP:\n" + uses +
+         "add.s32 %r2, %r2, 4; add.s32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 16; @%p1 bra LOOP;\n"
+         "st.global.f32 [%rd2], %f99; ret;\n}\n";
+}
+
+TEST_F(CodeCacheTest, VectorsOnTheStackLieWithinCacheLines) {
+  const std::unique_ptr<CompiledModule> module = compile_text(holding_kernel(60));
+  ASSERT_TRUE(module->block_code("kernel", {32}, 0));
+  std::string code;
+  for (const fs::path& file : files()) {
+    if (file == file_) continue;
+    std::ifstream in(file, std::ios::binary);
+    code = {std::istreambuf_iterator<char>(in), {}};
+  }
+  // `and rsp, -64` or `and rsp, -32`, as wide as the processor's vectors.
+  EXPECT_TRUE(code.find("\x48\x83\xe4\xc0") != std::string::npos ||
+              code.find("\x48\x83\xe4\xe0") != std::string::npos);
 }
 
 }  // namespace
