@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
   for (float* memory : {x, r, p, q, sums, scalars})
     CHECK(cudaFree(memory));
   CHECK(cudaFreeHost(seen));
-  return sample::report(sample::shape_text("size", n, "steps", steps), result,
-                        reference(b, n, steps), seconds);
+  return sample::report(
+      sample::shape_text("size", n, "steps", steps), result, [&] { return reference(b, n, steps); },
+      seconds);
 }

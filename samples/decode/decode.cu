@@ -280,6 +280,7 @@ int main(int argc, char** argv) {
   for (int token = 0; token < tokens; ++token)
     decoder.decode(token);
   const double seconds = watch.seconds();
-  return sample::report(sample::shape_text("tokens", tokens, "layers", layers), decoder.result(),
-                        reference(weights, start, tokens), seconds);
+  return sample::report(
+      sample::shape_text("tokens", tokens, "layers", layers), decoder.result(),
+      [&] { return reference(weights, start, tokens); }, seconds);
 }

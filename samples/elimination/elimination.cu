@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
   CHECK(cudaFree(matrix));
   CHECK(cudaFree(factors));
   const std::string block = std::to_string(block_x) + "x" + std::to_string(block_y);
-  return sample::report(sample::shape_text("size", n) + " block=" + block, result, reference(n),
-                        seconds);
+  return sample::report(
+      sample::shape_text("size", n) + " block=" + block, result, [&] { return reference(n); },
+      seconds);
 }

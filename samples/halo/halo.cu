@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   if (band.rank() == 0) {
     status = sample::report(
         sample::shape_text("size", n, "iterations", iterations, "ranks", band.ranks()), result,
-        reference(n, iterations), seconds);
+        [&] { return reference(n, iterations); }, seconds);
   }
   MPI_Finalize();
   return status;

@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
     CHECK(cudaFree(buffer));
   const std::string block =
       std::to_string(block_x) + "x" + std::to_string(block_y) + "x" + std::to_string(block_z);
-  return sample::report(sample::shape_text("size", n, "iterations", iterations) + " block=" + block,
-                        result, reference(n, iterations, rate), seconds);
+  return sample::report(
+      sample::shape_text("size", n, "iterations", iterations) + " block=" + block, result,
+      [&] { return reference(n, iterations, rate); }, seconds);
 }

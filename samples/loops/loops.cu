@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
     loop.run(steps);
     seconds = watch.seconds();
   }
-  return sample::report(sample::shape_text("size", size, "body", body), loop.result(),
-                        reference(body, start, rounds * steps), seconds);
+  return sample::report(
+      sample::shape_text("size", size, "body", body), loop.result(),
+      [&] { return reference(body, start, rounds * steps); }, seconds);
 }

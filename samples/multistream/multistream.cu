@@ -116,6 +116,7 @@ int main(int argc, char** argv) {
     CHECK(cudaStreamDestroy(band.stream));
   }
   result.insert(result.end(), start.end() - n, start.end());
-  return sample::report(sample::shape_text("size", n, "rows", rows, "steps", steps), result,
-                        reference(start, n, bands * rows, steps), seconds);
+  return sample::report(
+      sample::shape_text("size", n, "rows", rows, "steps", steps), result,
+      [&] { return reference(start, n, bands * rows, steps); }, seconds);
 }

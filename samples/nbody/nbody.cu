@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   const std::vector<float> result = sample::download(position, start.size());
   CHECK(cudaFree(position));
   CHECK(cudaFree(speed));
-  return sample::report(sample::shape_text("bodies", bodies, "steps", steps, "block", block),
-                        result, reference(bodies, steps, step), seconds);
+  return sample::report(
+      sample::shape_text("bodies", bodies, "steps", steps, "block", block), result,
+      [&] { return reference(bodies, steps, step); }, seconds);
 }

@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   const std::vector<float> result = sample::download(in, count);
   for (float* buffer : {in, feature, activated, sum, values, squares, out})
     CHECK(cudaFree(buffer));
-  return sample::report(sample::shape_text("blocks", blocks, "block", block, "layers", layers),
-                        result, reference(count, layers), seconds);
+  return sample::report(
+      sample::shape_text("blocks", blocks, "block", block, "layers", layers), result,
+      [&] { return reference(count, layers); }, seconds);
 }

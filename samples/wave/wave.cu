@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   CHECK(cudaFree(now));
   CHECK(cudaFree(next));
   const std::string block = std::to_string(block_x) + "x" + std::to_string(block_y);
-  return sample::report(sample::shape_text("size", n, "iterations", iterations) + " block=" + block,
-                        result, reference(n, iterations, speed), seconds);
+  return sample::report(
+      sample::shape_text("size", n, "iterations", iterations) + " block=" + block, result,
+      [&] { return reference(n, iterations, speed); }, seconds);
 }

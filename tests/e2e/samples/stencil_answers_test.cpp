@@ -55,6 +55,17 @@ INSTANTIATE_TEST_SUITE_P(Shapes, StencilAnswers,
                                          Case{130, 1000, "16,16"}, Case{512, 1000, "32,8"},
                                          Case{3, 4, "8,8"}, Case{61, 7, "1,61"}));
 
+TEST(StencilAnswersUnchecked, TellTheSameChecksum) {
+  std::vector<std::string> unchecked = command("stencil", {100, 10, "16,16"});
+  unchecked.insert(unchecked.end(), {"--check", "0"});
+  const std::string checked =
+      checksum(sluice_run({"--off"}, command("stencil", {100, 10, "16,16"})));
+  const Outcome outcome = sluice_run({}, unchecked);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output.rfind("DONE stencil size=100 iterations=10", 0), 0U) << outcome.output;
+  EXPECT_NE(outcome.output.find("checksum=" + checked), std::string::npos) << outcome.output;
+}
+
 // A tool of its own runs the same through plain LD_PRELOAD and the environment.
 TEST(StencilAnswersByPreload, AreTheSame) {
   const Case shape{100, 10, "16,16"};
