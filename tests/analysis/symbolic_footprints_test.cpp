@@ -65,6 +65,16 @@ TEST(SymbolicFootprints, FloydWarshallIsExactAtEveryStep) {
   EXPECT_EQ(analysis_of("floyd_warshall").analyses(), 2u);
 }
 
+TEST(SymbolicFootprints, SlicesOfACubeAreOneFamily) {
+  auto slices = fresh_analysis_of("convolve_slice");
+  for (uint64_t i = 1; i < 255; i += 7) {
+    const Footprint slice = slices->footprint(shape({8, 32}, {32, 8}, {i}));
+    EXPECT_EQ(slice.arguments[0].reads.precision, Precision::exact);
+    EXPECT_EQ(slice.arguments[1].must_writes.precision, Precision::exact);
+  }
+  EXPECT_LE(slices->analyses(), 2u);
+}
+
 TEST(SymbolicFootprints, GridsThatShrinkWithThePivot) {
   constexpr int n = 24;
   for (int from = 0; from < n; from += 4) {
