@@ -167,9 +167,10 @@ void CodeRegistry::ask_for_footprint(const Function& function, const analysis::L
                        is_watched] {
     const auto telling = is_watched ? tell_of(kernel->name, background_) : std::nullopt;
     const int64_t began = clock_();
-    kernel->unfinished.from = background_.spent();
+    const bool is_analysed = !kernel->model->is_kept(shape);
+    if (is_analysed) kernel->unfinished.from = background_.spent();
     TimedFootprint timed{kernel->model->footprint(shape)};
-    keep_finished(*kernel);
+    if (is_analysed) keep_finished(*kernel);
     timed.nanoseconds = clock_() - began;
     timed.dearest = kernel->model->dearest();
     pay->analysis += timed.nanoseconds;

@@ -201,35 +201,54 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
   const ScratchFolder scratch;
   const ModelMaker maker = cached_model_maker(
       kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
+  // No analysis counts as quick: such a one the launch would do itself.
   const auto begin = [&](testing::PingPong& data) {
-    start_impatient([] { return now.load(); }, maker, data);
+    const Policy::Config patient{
+        .to_start = 0, .part = 0, .quick = -1, .alone = UINT32_MAX, .alone_at_first = false};
+    start({.policy = patient, .clock = [] { return now.load(); }, .waits_for_analysis = false},
+          maker);
+    data.allocate_in(*runtime);
   };
+  testing::PingPong other(2000);
   std::atomic<int> begun = 0;
   kernels["step"].footprint =
-      [&begun, answer = may_answer.get_future().share()](const analysis::LaunchShape& shape) {
+      [&begun, slow = other.grid(),
+       answer = may_answer.get_future().share()](const analysis::LaunchShape& shape) {
+        if (shape.grid != slow) return testing::step_footprint(shape);
         ++begun;
         answer.wait();
         return testing::step_footprint(shape);
       };
   begin(program);
+  launch_until_tasks();
+  other.allocate_in(*runtime);
   for (; begun == 0; std::this_thread::yield())
-    ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+    ASSERT_EQ(other.launch(*runtime, kernels["step"], 0), 0);
+  synchronise();
   runtime->finish();
   may_answer.set_value();
   device.wait_idle();
   runtime.reset();
 
-  testing::PingPong other(2000);  // of another shape: of that one the answer has come in the end
-  begin(other);
+  testing::PingPong third(3000);  // the answer for `other` has come in the end
+  begin(third);
+  program.allocate_in(*runtime);
+  // This shape's answer is kept, and says nothing of others.
+  ASSERT_EQ(program.launch(*runtime, kernels["step"], launches++), 0);
+  synchronise();
+  kernels["step"].footprint = [&begun](const analysis::LaunchShape& shape) {
+    ++begun;
+    return testing::step_footprint(shape);
+  };
   for (uint32_t t = 0; t < 20; ++t)
-    ASSERT_EQ(other.launch(*runtime, kernels["step"], t), 0);
+    ASSERT_EQ(third.launch(*runtime, kernels["step"], t), 0);
   device.wait_idle();
   EXPECT_EQ(begun, 1);
   now = int64_t{1} << 50U;
   for (; begun == 1; std::this_thread::yield())
-    ASSERT_EQ(other.launch(*runtime, kernels["step"], 20), 0);
+    ASSERT_EQ(third.launch(*runtime, kernels["step"], 20), 0);
   runtime->finish();
-  device.wait_idle();  // which works with `other`
+  device.wait_idle();  // which works with `third`
 }
 
 // What an earlier start has left needs no other thread, so it is there at the first launch.
