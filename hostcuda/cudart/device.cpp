@@ -138,6 +138,17 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
   return with_driver([&] { return cuDeviceCanAccessPeer(can_access, device, peer); });
 }
 
+// No device is a peer: of one that cudaDeviceCanAccessPeer() denies, CUDA says that it is invalid.
+cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned int flags) {
+  return with_context(
+      [&] { return flags != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE; });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return with_context(
+      [&] { return peer == 0 ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_DEVICE; });
+}
+
 // A profiler that wants these calls wraps them; there is nothing else to switch on or off.
 cudaError_t cudaProfilerStart() {
   return with_context([] { return CUDA_SUCCESS; });

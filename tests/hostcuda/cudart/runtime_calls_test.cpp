@@ -53,6 +53,15 @@ class RuntimeCalls : public ::testing::Test {
   char variable_ = 0;
 };
 
+TEST_F(RuntimeCalls, NoDeviceIsAPeer) {
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(0, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
 TEST_F(RuntimeCalls, LoadsAnImageOnceAtItsFirstUse) {
   EXPECT_THAT(fake_driver().images, IsEmpty());
   void* arguments[] = {nullptr};
