@@ -78,8 +78,7 @@ int main(int argc, char** argv) {
                                                     activations[layer + 1], rows, size);
     }
   };
-  const double seconds = sample::timed(
-      repeats, [] {}, products);
+  const double seconds = sample::timed(repeats, [] {}, products);
 
   const std::vector<float> result = sample::download(activations.back(), expected.size());
   for (float* buffer : activations)

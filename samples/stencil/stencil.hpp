@@ -56,6 +56,5 @@ inline int report(const Options& options, const std::vector<float>& result, doub
   const std::string shape =
       sample::shape_text("size", options.size, "iterations", options.iterations) +
       " block=" + std::to_string(options.block_x) + "x" + std::to_string(options.block_y);
-  return sample::report(
-      shape, result, [&] { return reference(options); }, seconds);
+  return sample::report(shape, result, [&] { return reference(options); }, seconds);
 }
