@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -60,6 +61,13 @@ std::string text_of(const analysis::LaunchShape& shape) {
                      fmt::join(shape.shape_values, " "));
 }
 
+std::string text_of(const std::vector<Answer>& answers) {
+  std::string text;
+  for (const Answer& answer : answers)
+    text += text_of(answer);
+  return text;
+}
+
 // Source is where a kernel's models come from.
 struct Source {
   ModelMaker maker;
@@ -85,13 +93,15 @@ class CachedModel final : public KernelModel {
     is_last_kept_ = true;
     if (auto footprint = families_.at(shape)) return *std::move(footprint);
     if (const auto found = find_kept(shape)) return take_kept(*found, shape);
+    FamiliesOfBlock& of_block = families_of(shape);
+    if (auto footprint = of_block.families.at(shape)) return *std::move(footprint);
     is_last_kept_ = false;
     const size_t place = asked_++;
     if (is_following_) leave(place);
     if (real_ == nullptr) return nothing(shape);
     Answer answer{real_->footprint(shape), std::nullopt};
     if (real_->family() != nullptr) answer.family = *real_->family();
-    if (answer.family) families_.add(answer);
+    if (answer.family && families_.add(answer)) keep_family(of_block, answer);
     if (place < most_answers) {
       known_.push_back(answer);
       store();
@@ -104,7 +114,7 @@ class CachedModel final : public KernelModel {
   }
 
   bool is_kept(const analysis::LaunchShape& shape) override {
-    return families_.covers(shape) || find_kept(shape).has_value();
+    return families_.covers(shape) || find_kept(shape) || families_of(shape).families.covers(shape);
   }
 
   std::vector<uint64_t> figures(const std::string& name) const override {
@@ -138,6 +148,41 @@ class CachedModel final : public KernelModel {
   }
 
  private:
+  // FamiliesOfBlock are those that starts have found for launches of one block, whatever shape they
+  // began with: which one comes first may be chance.
+  struct FamiliesOfBlock {
+    Dim3 block;
+    uint32_t dynamic_shared_bytes = 0;
+    Families families;
+    std::vector<Answer> kept;
+  };
+
+  // families_of() reads them the first time.
+  FamiliesOfBlock& families_of(const analysis::LaunchShape& shape) {
+    for (FamiliesOfBlock& known : blocks_) {
+      if (known.block == shape.block && known.dynamic_shared_bytes == shape.dynamic_shared_bytes)
+        return known;
+    }
+    FamiliesOfBlock& added = blocks_.emplace_back(FamiliesOfBlock{
+        shape.block, shape.dynamic_shared_bytes, Families(signature_.shape_scalars), {}});
+    const std::string text = source_.folder->load(name_of(added)).value_or("");
+    std::string_view rest = text;
+    while (auto answer = take_answer(rest))
+      if (added.families.add(*answer)) added.kept.push_back(*std::move(answer));
+    return added;
+  }
+
+  void keep_family(FamiliesOfBlock& of_block, const Answer& answer) const {
+    if (of_block.kept.size() == most_answers) return;
+    of_block.kept.push_back(answer);
+    source_.folder->store(name_of(of_block), text_of(of_block.kept));
+  }
+
+  std::string name_of(const FamiliesOfBlock& of) const {
+    return digest(fmt::format("{}families {} {} {}, {}", source_.key, of.block.x, of.block.y,
+                              of.block.z, of.dynamic_shared_bytes));
+  }
+
   std::string name_of_figures(const std::string& name) const {
     return digest(fmt::format("{}figures {}", source_.key, name));
   }
@@ -195,12 +240,7 @@ class CachedModel final : public KernelModel {
       real_->footprint(earlier.footprint.shape);
   }
 
-  void store() const {
-    std::string text;
-    for (const Answer& answer : known_)
-      text += text_of(answer);
-    source_.folder->store(name_, text);
-  }
+  void store() const { source_.folder->store(name_, text_of(known_)); }
 
   analysis::Footprint nothing(const analysis::LaunchShape& shape) const {
     analysis::Footprint footprint;
@@ -216,7 +256,8 @@ class CachedModel final : public KernelModel {
   bool is_following_ = true;           // all answers so far came from the folder
   bool is_last_kept_ = true;
   Families families_;  // of the answers so far
-  size_t asked_ = 0;   // shapes that no family covered
+  std::list<FamiliesOfBlock> blocks_;
+  size_t asked_ = 0;  // shapes that no family covered
   std::string name_;
   std::vector<Answer> known_;  // by place in their sequence
   // What the folder has beyond these. An answer is read when its place in the sequence comes: a

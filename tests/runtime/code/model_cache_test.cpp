@@ -3,6 +3,8 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -282,27 +284,45 @@ TEST_F(FamilyCacheTest, ServesWhoeverComesInAnotherOrder) {
   EXPECT_EQ(asked(), 2);
 }
 
+TEST_F(FamilyCacheTest, ServesAStartThatBeginsWithAnotherShape) {
+  {
+    const auto model = start();
+    for (const uint32_t blocks : {4U, 8U})
+      model->footprint(shape(blocks));
+  }
+  const auto model = kept();
+  EXPECT_TRUE(model->is_kept(shape(30)));
+  EXPECT_EQ(model->footprint(shape(30)), expected(30));
+  EXPECT_FALSE(model->is_kept(shape(101)));
+  analysis::LaunchShape other = shape(30);
+  other.dynamic_shared_bytes = 8;
+  EXPECT_FALSE(model->is_kept(other));
+  EXPECT_EQ(asked(), 2);
+}
+
 TEST_F(FamilyCacheTest, OneWithDamagedNumbersIsMissing) {
   const analysis::LaunchShape first = shape(8);
   start()->footprint(first);
   const CacheFolder folder(path_);
+  std::map<std::string, std::string> files;  // of this family
   for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
-    const std::string name = entry.path().filename();
-    std::string text = folder.load(name).value();
+    const std::string text = folder.load(entry.path().filename()).value();
     const size_t line = text.find('\n') + 1;
-    if (line == text.size()) continue;  // the signature's
-    for (const char* family : {R"({"family":[[0,0,800],[1,9,100]]})", R"({"family":[[0,0,800]]})",
-                               R"({"family":[[0,0,800],[2,2,100]]})", R"({"family":7})",
-                               R"({"family":[[0,0,800],[1,-1e30,100]]})",
-                               R"({"family":[[0,0,800],[1,2,"100"]]})", R"({})"}) {
-      folder.store(name, text.substr(0, line) + dro::sealed(family) + "\n");
-      const auto model = kept();
-      ASSERT_NE(model, nullptr);
-      EXPECT_FALSE(model->is_kept(shape(30))) << family;
-      model->is_kept(first);
-      EXPECT_EQ(model->footprint(first), expected(8)) << family;
-      EXPECT_EQ(model->footprint(shape(31)), expected(31)) << family;
-    }
+    if (line != text.size()) files[entry.path().filename()] = text.substr(0, line);
+  }
+  EXPECT_EQ(files.size(), 2U);
+  for (const char* family : {R"({"family":[[0,0,800],[1,9,100]]})", R"({"family":[[0,0,800]]})",
+                             R"({"family":[[0,0,800],[2,2,100]]})", R"({"family":7})",
+                             R"({"family":[[0,0,800],[1,-1e30,100]]})",
+                             R"({"family":[[0,0,800],[1,2,"100"]]})", R"({})"}) {
+    for (const auto& [name, text] : files)
+      folder.store(name, text + dro::sealed(family) + "\n");
+    const auto model = kept();
+    ASSERT_NE(model, nullptr);
+    EXPECT_FALSE(model->is_kept(shape(30))) << family;
+    model->is_kept(first);
+    EXPECT_EQ(model->footprint(first), expected(8)) << family;
+    EXPECT_EQ(model->footprint(shape(31)), expected(31)) << family;
   }
 }
 
