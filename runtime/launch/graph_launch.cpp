@@ -36,6 +36,24 @@ int with_launch(const SluiceGraphStep& step, const StreamKey& stream, Call&& cal
                          .extra = bytes == 0 ? nullptr : extra});
 }
 
+// are_left_aside() is whether all kernels of a graph go to the device as they are, for which it
+// takes less as one graph.
+bool are_left_aside(std::span<const SluiceGraphStep> steps, CodeRegistry& code,
+                    const Policy& policy) {
+  const Policy::Phase* last = nullptr;
+  return std::ranges::all_of(steps, [&](const SluiceGraphStep& step) {
+    if (step.function == nullptr) return true;
+    const Function* const function = code.find(step.function);
+    if (function == nullptr) return false;
+    const Dim3 grid{step.grid[0], step.grid[1], step.grid[2]};
+    const Dim3 block{step.block[0], step.block[1], step.block[2]};
+    const Policy::Phase* const phase = function->kernel->pay.size(grid.count(), block).phase;
+    if (phase == nullptr || (phase != last && !phase->is_left_aside(policy))) return false;
+    last = phase;
+    return true;
+  });
+}
+
 bool are_alike(const LaunchCall& call, const HeldLaunch& held) {
   return call.function == held.function && call.grid == held.grid && call.block == held.block &&
          call.dynamic_shared_bytes == held.dynamic_shared_bytes;
@@ -64,7 +82,7 @@ std::optional<int> Runtime::State::take(const GraphLaunch& graph, Gate::Lock& lo
     return is_kernel(step) || can_be_launch(transfer_of(step, graph.stream));
   });
   const bool has_kernels = follower.launches() > 0 || std::ranges::any_of(steps, is_kernel);
-  if (!is_known || !has_kernels) return std::nullopt;
+  if (!is_known || !has_kernels || are_left_aside(steps, code, policy)) return std::nullopt;
   const dro::LaunchNumber first = follower.launches() + 1;
   const bool is_looked_at = ++known.runs >= known.next && reader.may_repeat();
   if (is_looked_at) follower.begin_row(known.row);

@@ -98,7 +98,7 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   Policy::Account& pay = size.account;
   if (const auto last = std::exchange(work.last_search, nullptr)) {
     Policy::Account& account = work.last_size->account;
-    account.spend(last->nanoseconds);
+    spend(policy, account, last->nanoseconds);
     if (account.steps.add(last->steps)) keep_steps(work.last_kernel, *work.last_size);
     work.last_kernel = nullptr;
   }
@@ -121,9 +121,9 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   const int64_t taken = policy.compares() ? policy.now() - began : nanoseconds_of_steps(steps);
   // A kernel's first launch mostly finds nothing that it depends on: others may take much longer.
   if (pay.launches > 1 || !on || !on->empty()) {
-    pay.spend(taken);
+    spend(policy, pay, taken);
   } else {
-    pay.charge(taken);
+    charge(policy, pay, taken);
   }
   waiting().waited(taken, call.stream);
   return on;
@@ -160,8 +160,8 @@ void Runtime::State::keep_steps(const std::shared_ptr<Kernel>& kernel,
 void Runtime::State::keep_figures() {
   if (const auto last = std::exchange(work.last_search, nullptr)) {
     const bool has_ended = !follower.tracker().is_lent();
-    work.last_size->account.spend(has_ended ? last->nanoseconds
-                                            : work.finding.spent() - work.last_from);
+    spend(policy, work.last_size->account,
+          has_ended ? last->nanoseconds : work.finding.spent() - work.last_from);
   }
   code.for_each_kernel([&](Kernel& kernel) {
     keep_unfinished(kernel, work.analysing.spent());

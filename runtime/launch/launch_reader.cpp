@@ -48,7 +48,7 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
     if (is_first && !waiting_.background.waits() && shape_refusal(call) == nullptr)
       code_.prepare_block_code(*function, call);
     if (!kernel.tried && !waiting_.for_end_of(kernel.making, call.stream))
-      return NotYet{{&kernel, being_analysed}};
+      return not_yet(call, kernel, being_analysed);
   }
   KernelModel* model = model_of(*function);
   if (model == nullptr) return Never{{&kernel, kernel.failure.c_str(), kernel.widening}};
@@ -56,8 +56,13 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   BoundFootprint* bound = find_bytes(call, *function, *model, node);
   if (bound != nullptr)
     return Known{number, called, bound, {&call, function, parameters_, pointers_}};
-  if (refusal_.is_pending) return NotYet{{&kernel, refusal_.reason.c_str()}};
+  if (refusal_.is_pending) return not_yet(call, kernel, refusal_.reason.c_str());
   return Never{{&kernel, refusal_.reason.c_str(), refusal_.widening}};
+}
+
+NotYet LaunchReader::not_yet(const LaunchCall& call, Kernel& kernel, const char* why) {
+  meet(policy_, kernel.pay, call.grid.count(), call.block);
+  return NotYet{{&kernel, why}};
 }
 
 BoundFootprint* LaunchReader::find_bytes(const LaunchCall& call, Function& function,
@@ -155,7 +160,7 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
                                               : kernel.pay.account(shape_.grid, shape_.block);
     const int64_t taken = pay.analysis.exchange(0);
     if (policy_.compares() && kernel.footprints.size() + kernel.asked.size() > usual_shapes)
-      pay.charge(taken);
+      charge(policy_, pay, taken);
     if (!policy_.may_follow(pay)) {
       later(pay.why_not);
       return std::nullopt;
@@ -194,8 +199,12 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
 const CachedFootprint* LaunchReader::read(const Function& function, analysis::Footprint footprint,
                                           const StreamKey& stream) {
   if (footprint.opaque()) return keep(*function.kernel, shape_, footprint, {});
-  if (const auto id = tracker_.add_footprint_at_once(footprint))
+  const int64_t began = policy_.compares() ? policy_.now() : 0;
+  if (const auto id = tracker_.add_footprint_at_once(footprint)) {
+    if (policy_.compares())
+      function.kernel->pay.account(shape_.grid, shape_.block).analysis += policy_.now() - began;
     return keep(*function.kernel, shape_, footprint, *id);
+  }
   reading_ = std::make_shared<Reading>();
   reading_->kernel = function.kernel;
   reading_->shape = shape_;

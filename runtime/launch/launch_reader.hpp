@@ -49,6 +49,7 @@ class LaunchReader {
   std::span<const std::byte> parameters() const { return parameters_; }
 
  private:
+  NotYet not_yet(const LaunchCall& call, Kernel& kernel, const char* why);
   // find_bytes() is what the launch touches; null where refusal_ says why that is not known, and
   // and whether it may be later.
   BoundFootprint* find_bytes(const LaunchCall& call, Function& function, KernelModel& model,

@@ -23,6 +23,10 @@ constexpr uint64_t forming_launches = 64;
 // Grids are of one magnitude within a factor of eight: what was measured of small ones says nothing
 // of large ones.
 constexpr int bits_of_a_magnitude = 3;
+// The part of what all kernels may cost that one may whatever the others have.
+constexpr int64_t little = 8;
+// A phase that was left aside is tried again for so many times as long as its measurements take.
+constexpr int64_t patience_with_samples = 4;
 // Nanoseconds between two comparisons at most.
 constexpr int64_t rarest_again = 10'000'000'000;
 
@@ -78,7 +82,10 @@ bool Policy::may_follow(Account& account) const {
               std::max<int64_t>(0, saved_);
   }
   // Once given up it is followed again when half of what is allowed is left.
-  const bool may = account.spent <= (account.is_given_up ? allowed / 2 : allowed);
+  if (account.is_given_up) allowed /= 2;
+  const bool has_taken_little = account.spent <= allowed / little;
+  const bool may =
+      account.spent <= allowed && (!compares() || followed_ <= allowed || has_taken_little);
   if (!may && !account.is_given_up) {
     account.why_not = fmt::format(
         "following {} of its launches of about this size cost {:.1f} ms{}", account.launches,
@@ -95,6 +102,16 @@ bool is_in_vain(const Policy& policy, const Policy::Account& account) {
 
 bool Policy::is_quick(int64_t last) const {
   return !compares() || (last >= 0 && last <= std::min(config_->quick, patience()));
+}
+
+void charge(Policy& policy, Policy::Account& account, int64_t nanoseconds) {
+  account.spent += nanoseconds;
+  policy.followed_ += nanoseconds;
+}
+
+void spend(Policy& policy, Policy::Account& account, int64_t nanoseconds) {
+  charge(policy, account, nanoseconds);
+  account.newest = nanoseconds;
 }
 
 void Policy::Account::followed(uint64_t threads) {
@@ -127,7 +144,7 @@ void Policy::begin_round(Phase& phase) const {
   ++phase.round;
   phase.step = Step::gathering;
   phase.began = now();
-  phase.given = phase.given_samples = 0;
+  phase.given_samples = 0;
   phase.tasks = phase.plain = {};
 }
 
@@ -159,19 +176,55 @@ Policy::Phase& Policy::phase_of(Mark& kernel, uint64_t blocks, const Dim3& block
 }
 
 bool Policy::Phase::is_measured(const Policy& policy) const {
+  return (!is_first || tasks.all >= wanted(policy)) &&
+         tasks.values.size() >= policy.config_->samples;
+}
+
+bool Policy::Phase::is_left_aside(const Policy& policy) const {
+  return step == Step::decided && is_aside && policy.now() < decided + again;
+}
+
+// Where most launches pass through for another reason, samples of tasks come too slowly. Those
+// under way may yet be enough.
+bool Policy::Phase::is_tried_for_nothing(const Policy& policy) const {
+  if (tasks_under_way != 0 || !(is_first || is_aside)) return false;
+  return policy.now() - began > patience_with_samples * wanted(policy);
+}
+
+void Policy::Phase::leave_aside(const Policy& policy) {
+  if (is_first) {
+    why =
+        "in this phase of the program too few launches could run as tasks to compare them with "
+        "plain "
+        "ones; it is tried again later";
+  }
+  is_aside = true;
+  step = Step::decided;
+  decided = policy.now();
+  again = std::clamp(2 * again, policy.config_->again * policy.config_->sample, rarest_again);
+}
+
+int64_t Policy::Phase::wanted(const Policy& policy) const {
   const Config& config = *policy.config_;
-  const int64_t wanted =
-      is_first ? std::max(config.first, part_of(policy.age(), config.first_part)) : 0;
-  return tasks.all >= wanted && tasks.values.size() >= config.samples;
+  if (!is_first) return int64_t{config.samples} * config.sample;
+  return std::max(config.first, part_of(policy.age(), config.first_part));
+}
+
+void meet(Policy& policy, Policy::Mark& kernel, uint64_t blocks, const Dim3& block) {
+  if (policy.compares()) policy.phase_of(kernel, blocks, block);
 }
 
 Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
   Phase& phase = phase_of(kernel, blocks, block);
   phase_ = &phase;
-  ++phase.launches;
+  if (++phase.launches == 1) phase.began = now();
   switch (phase.step) {
     case Step::gathering:
-      if (!phase.is_measured(*this)) break;
+      if (!phase.is_measured(*this)) {
+        if (!phase.is_tried_for_nothing(*this)) break;
+        phase.leave_aside(*this);
+        return Way::aside;
+      }
       phase.step = Step::probing;
       plain_sample_ = {};
       return Way::plain;
@@ -207,6 +260,7 @@ void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule
               .began = called != 0 ? called : now()};
   }
   ++sample.launches;
+  if (&sample != &plain_sample_ && sample.phase != nullptr) ++sample.phase->tasks_under_way;
   sample.work += blocks * std::max<uint64_t>(1, kernel.block_weight);
 }
 
@@ -232,6 +286,7 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
   last_ended_ = now;
   if (sample.phase == nullptr) return std::nullopt;
   Phase& phase = *sample.phase;
+  if (way == Way::tasks) phase.tasks_under_way -= sample.launches;
   if (way == Way::tasks && phase.plain_pace > 0) {
     saved_ += static_cast<int64_t>(phase.plain_pace * static_cast<double>(sample.work)) - taken;
   }

@@ -40,10 +40,10 @@ class Policy {
     // What may be spent for nothing: so many nanoseconds, and a part of the program's time so far.
     int64_t to_start = 8'000'000;
     double part = 0.02;
-    // The same of new launches of one kernel, on any thread: most of that is done beside the
-    // program's threads.
+    // The same of new launches, on any thread: of each kernel and size, and of all together but for
+    // those that have taken little.
     int64_t kernel_to_start = 25'000'000;
-    double kernel_part = 0.05;
+    double kernel_part = 0.02;
     // Launches whose dependences are found in so many nanoseconds need no other thread.
     int64_t quick = 300'000;
     // Tasks of a phase before it is compared: nanoseconds, or a part of the program's time so far.
@@ -93,14 +93,7 @@ class Policy {
     StepsOfNew steps;                  // of its first new launches
     std::atomic<int64_t> analysis{0};  // nanoseconds that were not charged yet, on any thread
 
-    // followed() is told of a launch that was followed, spend() what that has cost, if it was new,
-    // charge() what else was spent on them.
-    void followed(uint64_t threads);
-    void spend(int64_t nanoseconds) {
-      spent += nanoseconds;
-      newest = nanoseconds;
-    }
-    void charge(int64_t nanoseconds) { spent += nanoseconds; }
+    void followed(uint64_t threads);  // is told of a launch that was followed
   };
 
   struct Phase;
@@ -231,10 +224,10 @@ class Policy {
   };
   struct Phase {
     uint64_t launches = 0;
+    uint64_t tasks_under_way = 0;  // launches given as tasks whose sample has not ended
     uint64_t round = 0;
     Step step = Step::gathering;
     int64_t began = 0;   // the round
-    uint64_t given = 0;  // work, plainly
     uint32_t given_samples = 0;
     bool is_first = true;   // nothing was compared yet
     bool is_aside = false;  // the last comparison's answer
@@ -246,11 +239,17 @@ class Policy {
     Pace plain;
     std::string why;  // it is left aside
 
-    bool is_measured(const Policy& policy) const;  // enough of its tasks
+    bool is_measured(const Policy& policy) const;    // enough of its tasks
+    bool is_left_aside(const Policy& policy) const;  // and not about to be compared again
+    int64_t wanted(const Policy& policy) const;      // nanoseconds of its tasks
+    bool is_tried_for_nothing(const Policy& policy) const;
+    void leave_aside(const Policy& policy);
   };
 
  private:
   friend bool is_in_vain(const Policy& policy, const Account& account);
+  friend void meet(Policy& policy, Mark& kernel, uint64_t blocks, const Dim3& block);
+  friend void charge(Policy& policy, Account& account, int64_t nanoseconds);
   Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
   Way next_way(Mark& kernel, uint64_t blocks, const Dim3& block);
   void begin_round(Phase& phase) const;
@@ -260,7 +259,8 @@ class Policy {
   std::optional<Config> config_;
   Clock clock_;
   int64_t started_;
-  int64_t spent_ = 0;  // nanoseconds of the program's threads
+  int64_t spent_ = 0;     // nanoseconds of the program's threads
+  int64_t followed_ = 0;  // nanoseconds of any thread, on new launches of all accounts
   int64_t saved_ = 0;
   std::deque<Phase> phases_;
   Phase* phase_ = nullptr;  // of the last launch
@@ -270,6 +270,15 @@ class Policy {
   int64_t last_ended_ = 0;  // when the device ended the sample before
   Habit habit_;
 };
+
+// meet() says that the program makes such launches, though this one is not understood yet: they are
+// of one phase with those that come about it.
+void meet(Policy& policy, Policy::Mark& kernel, uint64_t blocks, const Dim3& block);
+
+// spend() is told what a new launch of an account has cost, charge() what else was spent on its
+// launches: nanoseconds of any thread.
+void spend(Policy& policy, Policy::Account& account, int64_t nanoseconds);
+void charge(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 
 // is_in_vain() is whether more was spent on an account's new launches than tasks have saved, all of
 // them together, and than a program may lose at once.

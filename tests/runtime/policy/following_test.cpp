@@ -20,7 +20,7 @@ class Following : public ::testing::Test {
  protected:
   Following() { now = 0; }
   bool may_follow() { return policy().may_follow(account_); }
-  const Policy& policy() {
+  Policy& policy() {
     static const Policy::Config config{.kernel_to_start = 100, .kernel_part = 0.1, .quick = 20};
     if (!policy_) policy_.emplace(config, read_clock);
     return *policy_;
@@ -31,23 +31,23 @@ class Following : public ::testing::Test {
 };
 
 TEST_F(Following, AllowsWhatIsThereToStart) {
-  account_.spend(100);
+  spend(policy(), account_, 100);
   EXPECT_TRUE(may_follow());
-  account_.spend(1);
+  spend(policy(), account_, 1);
   EXPECT_FALSE(may_follow());
 }
 
 TEST_F(Following, AllowsAPartOfTheTimeSoFar) {
   may_follow();
   now = 1000;
-  account_.spend(200);
+  spend(policy(), account_, 200);
   EXPECT_TRUE(may_follow());
-  account_.spend(1);
+  spend(policy(), account_, 1);
   EXPECT_FALSE(may_follow());
 }
 
 TEST_F(Following, IsTriedAgainWhereHalfOfWhatIsAllowedIsLeft) {
-  account_.spend(150);
+  spend(policy(), account_, 150);
   EXPECT_FALSE(may_follow());
   now = 1990;
   EXPECT_FALSE(may_follow());
@@ -58,7 +58,7 @@ TEST_F(Following, IsTriedAgainWhereHalfOfWhatIsAllowedIsLeft) {
 TEST_F(Following, SaysWhatItHasCost) {
   for (int i = 0; i < 410; ++i)
     account_.followed(1);
-  account_.spend(31'000'000);
+  spend(policy(), account_, 31'000'000);
   EXPECT_FALSE(may_follow());
   EXPECT_EQ(account_.why_not,
             "following 410 of its launches of about this size cost 31.0 ms, and tasks saved 0.0 ms "
@@ -68,7 +68,7 @@ TEST_F(Following, SaysWhatItHasCost) {
 TEST_F(Following, OfAnotherSizeGoesOnWhereOneDidNotPay) {
   Policy::Mark kernel;
   const Dim3 block{32, 8, 1};
-  kernel.account({64, 64, 1}, block).spend(1000);
+  spend(policy(), kernel.account({64, 64, 1}, block), 1000);
   EXPECT_FALSE(policy().may_follow(kernel.account({64, 64, 1}, block)));
   EXPECT_FALSE(policy().may_follow(kernel.account({64, 65, 1}, block))) << "of the same magnitude";
   EXPECT_TRUE(policy().may_follow(kernel.account({64, 64, 1}, {16, 16, 1})));
@@ -76,19 +76,33 @@ TEST_F(Following, OfAnotherSizeGoesOnWhereOneDidNotPay) {
   EXPECT_FALSE(policy().is_quick(kernel.account({1, 1, 1}, block).newest)) << "as the last size";
 }
 
+TEST_F(Following, OfAllKernelsTogetherIsBoundButForWhatTakesLittle) {
+  Policy::Account other;
+  Policy::Account cheap;
+  spend(policy(), account_, 60);
+  EXPECT_TRUE(policy().may_follow(other));
+  spend(policy(), other, 50);
+  spend(policy(), cheap, 12);
+  EXPECT_FALSE(policy().may_follow(other)) << "half of what is allowed, as the other one";
+  EXPECT_FALSE(policy().may_follow(account_));
+  EXPECT_TRUE(policy().may_follow(cheap)) << "an eighth";
+  charge(policy(), cheap, 1);
+  EXPECT_FALSE(policy().may_follow(cheap));
+}
+
 TEST_F(Following, OfALaunchIsQuickWhereTheLastNewOneWas) {
   EXPECT_FALSE(policy().is_quick(account_.newest));
-  account_.spend(20);
+  spend(policy(), account_, 20);
   EXPECT_TRUE(policy().is_quick(account_.newest));
-  account_.spend(21);
+  spend(policy(), account_, 21);
   EXPECT_FALSE(policy().is_quick(account_.newest));
 }
 
 TEST_F(Following, CostsStepsWhereNothingIsCompared) {
-  const Policy all(std::nullopt, read_clock);
-  account_.spend(nanoseconds_of_steps(2'500'000));
+  Policy all(std::nullopt, read_clock);
+  spend(all, account_, nanoseconds_of_steps(2'500'000));
   EXPECT_TRUE(all.may_follow(account_));
-  account_.spend(nanoseconds_of_steps(1));
+  spend(all, account_, nanoseconds_of_steps(1));
   EXPECT_FALSE(all.may_follow(account_));
   account_.followed(0);
   EXPECT_FALSE(all.may_follow(account_));
@@ -100,9 +114,9 @@ TEST_F(Following, CostsStepsWhereNothingIsCompared) {
 TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
   static const Policy::Config patient{.to_start = 1'000};
   policy_.emplace(patient, read_clock);
-  account_.spend(1'000);
+  spend(policy(), account_, 1'000);
   EXPECT_FALSE(is_in_vain(policy(), account_)) << "a program may lose that";
-  account_.spend(1);
+  spend(policy(), account_, 1);
   EXPECT_TRUE(is_in_vain(policy(), account_));
   EXPECT_FALSE(is_in_vain(Policy(std::nullopt, read_clock), account_)) << "nothing is compared";
 }
@@ -131,7 +145,7 @@ TEST_F(Following, NewLaunchesAreQuickByWhatIsKept) {
   EXPECT_FALSE(account_.steps.add(1)) << "look-ups are no new launch";
   EXPECT_FALSE(is_next_quick());
   EXPECT_TRUE(account_.steps.add(dear + 1));
-  account_.spend(2'000);
+  spend(policy(), account_, 2'000);
   EXPECT_TRUE(is_next_quick());
   EXPECT_FALSE(account_.steps.add(100));
   EXPECT_FALSE(is_next_quick()) << "the last one is all that is known";

@@ -51,6 +51,21 @@ TEST(PolicyPhases, KernelsThatComeEarlyAreOfOnePhase) {
   EXPECT_EQ(ways, std::string(20, 't') + std::string(6, 'p') + std::string(14, 'a'));
 }
 
+// As where what launches depend on is still being found: no sample comes, and time goes by.
+TEST(PolicyPhases, APhaseLeftAsideWhoseLaunchesPassThroughIsNotTriedForLong) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  now += 100'000;
+  std::string ways;
+  for (int i = 0; i < 40; ++i, now += 100) {
+    const bool is_aside = phase.policy.is_aside(kernel, phase.blocks);
+    ways += "tpa"[static_cast<int>(is_aside ? Way::aside : phase.policy.way(kernel, phase.blocks))];
+  }
+  EXPECT_EQ(ways, std::string(25, 't') + std::string(15, 'a'));
+}
+
 TEST(PolicyPhases, ComparesNothingInAShortPhase) {
   Phase phase;
   Policy::Mark kernel;
