@@ -27,6 +27,8 @@ constexpr int bits_of_a_magnitude = 3;
 constexpr int64_t little = 8;
 // A phase that was left aside is tried again for so many times as long as its measurements take.
 constexpr int64_t patience_with_samples = 4;
+// Launches that were not understood yet, for each that was: where it is more, most pass through.
+constexpr uint64_t most_met = 2;
 // Nanoseconds between two comparisons at most.
 constexpr int64_t rarest_again = 10'000'000'000;
 
@@ -145,6 +147,7 @@ void Policy::begin_round(Phase& phase) const {
   phase.step = Step::gathering;
   phase.began = now();
   phase.given_samples = 0;
+  phase.tally.tasks = phase.tally.met = 0;
   phase.tasks = phase.plain = {};
 }
 
@@ -187,7 +190,8 @@ bool Policy::Phase::is_left_aside(const Policy& policy) const {
 // Where most launches pass through for another reason, samples of tasks come too slowly. Those
 // under way may yet be enough.
 bool Policy::Phase::is_tried_for_nothing(const Policy& policy) const {
-  if (tasks_under_way != 0 || !(is_first || is_aside)) return false;
+  if (tally.under_way != 0 || !(is_first || is_aside)) return false;
+  if (tally.met <= most_met * tally.tasks) return false;
   return policy.now() - began > patience_with_samples * wanted(policy);
 }
 
@@ -210,8 +214,13 @@ int64_t Policy::Phase::wanted(const Policy& policy) const {
   return std::max(config.first, part_of(policy.age(), config.first_part));
 }
 
+void Policy::Phase::add_tasks(uint64_t given) {
+  tally.under_way += given;
+  tally.tasks += given;
+}
+
 void meet(Policy& policy, Policy::Mark& kernel, uint64_t blocks, const Dim3& block) {
-  if (policy.compares()) policy.phase_of(kernel, blocks, block);
+  if (policy.compares()) ++policy.phase_of(kernel, blocks, block).tally.met;
 }
 
 Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
@@ -260,7 +269,7 @@ void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule
               .began = called != 0 ? called : now()};
   }
   ++sample.launches;
-  if (&sample != &plain_sample_ && sample.phase != nullptr) ++sample.phase->tasks_under_way;
+  if (&sample != &plain_sample_ && sample.phase != nullptr) sample.phase->add_tasks(1);
   sample.work += blocks * std::max<uint64_t>(1, kernel.block_weight);
 }
 
@@ -286,7 +295,7 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
   last_ended_ = now;
   if (sample.phase == nullptr) return std::nullopt;
   Phase& phase = *sample.phase;
-  if (way == Way::tasks) phase.tasks_under_way -= sample.launches;
+  if (way == Way::tasks) phase.tally.under_way -= sample.launches;
   if (way == Way::tasks && phase.plain_pace > 0) {
     saved_ += static_cast<int64_t>(phase.plain_pace * static_cast<double>(sample.work)) - taken;
   }

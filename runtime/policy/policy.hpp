@@ -224,10 +224,14 @@ class Policy {
   };
   struct Phase {
     uint64_t launches = 0;
-    uint64_t tasks_under_way = 0;  // launches given as tasks whose sample has not ended
+    struct Tally {
+      uint64_t under_way = 0;  // launches given as tasks whose sample has not ended
+      uint64_t tasks = 0;      // launches of this round that were given as tasks
+      uint64_t met = 0;        // and that were not understood yet
+    } tally;
     uint64_t round = 0;
     Step step = Step::gathering;
-    int64_t began = 0;   // the round
+    int64_t began = 0;  // the round
     uint32_t given_samples = 0;
     bool is_first = true;   // nothing was compared yet
     bool is_aside = false;  // the last comparison's answer
@@ -244,6 +248,7 @@ class Policy {
     int64_t wanted(const Policy& policy) const;      // nanoseconds of its tasks
     bool is_tried_for_nothing(const Policy& policy) const;
     void leave_aside(const Policy& policy);
+    void add_tasks(uint64_t given);
   };
 
  private:

@@ -27,7 +27,7 @@ void Policy::Row::count(Policy& policy, Sample& sample, int64_t called) const {
     sample = {.phase = phase, .round = phase->round, .began = called != 0 ? called : policy.now()};
   }
   sample.launches += launches;
-  if (sample.phase != nullptr) sample.phase->tasks_under_way += launches;
+  if (sample.phase != nullptr) sample.phase->add_tasks(launches);
   sample.work += work;
 }
 

@@ -62,8 +62,22 @@ TEST(PolicyPhases, APhaseLeftAsideWhoseLaunchesPassThroughIsNotTriedForLong) {
   for (int i = 0; i < 40; ++i, now += 100) {
     const bool is_aside = phase.policy.is_aside(kernel, phase.blocks);
     ways += "tpa"[static_cast<int>(is_aside ? Way::aside : phase.policy.way(kernel, phase.blocks))];
+    meet(phase.policy, kernel, phase.blocks, {});
   }
   EXPECT_EQ(ways, std::string(25, 't') + std::string(15, 'a'));
+}
+
+TEST(PolicyPhases, APhaseIsTriedForLongWhereFewOfItsLaunchesPassThrough) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  now += 100'000;
+  EXPECT_EQ(phase.launches(1, kernel), "t");
+  meet(phase.policy, kernel, phase.blocks, {});
+  meet(phase.policy, kernel, phase.blocks, {});
+  now += 100'000;  // the program does something else
+  EXPECT_EQ(phase.launches(1, kernel), "t");
 }
 
 TEST(PolicyPhases, ComparesNothingInAShortPhase) {
