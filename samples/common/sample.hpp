@@ -266,8 +266,7 @@ int report(const std::string& shape, const std::vector<float>& result, Reference
 // The same where the expected values are at hand.
 inline int report(const std::string& shape, const std::vector<float>& result,
                   const std::vector<float>& expected, double seconds, double tolerance = 0) {
-  return report(
-      shape, result, [&] { return expected; }, seconds, tolerance);
+  return report(shape, result, [&] { return expected; }, seconds, tolerance);
 }
 
 // shape_text() joins what is reported of the options: shape_text("size", 64, "steps", 3).
