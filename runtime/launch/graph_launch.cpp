@@ -41,7 +41,7 @@ int with_launch(const SluiceGraphStep& step, const StreamKey& stream, Call&& cal
 bool are_left_aside(std::span<const SluiceGraphStep> steps, CodeRegistry& code,
                     const Policy& policy) {
   const Policy::Phase* last = nullptr;
-  return std::ranges::all_of(steps, [&](const SluiceGraphStep& step) {
+  const bool are_aside = std::ranges::all_of(steps, [&](const SluiceGraphStep& step) {
     if (step.function == nullptr) return true;
     const Function* const function = code.find(step.function);
     if (function == nullptr) return false;
@@ -52,6 +52,7 @@ bool are_left_aside(std::span<const SluiceGraphStep> steps, CodeRegistry& code,
     last = phase;
     return true;
   });
+  return are_aside && last != nullptr;
 }
 
 bool are_alike(const LaunchCall& call, const HeldLaunch& held) {

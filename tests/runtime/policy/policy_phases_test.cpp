@@ -67,6 +67,20 @@ TEST(PolicyPhases, APhaseLeftAsideWhoseLaunchesPassThroughIsNotTriedForLong) {
   EXPECT_EQ(ways, std::string(25, 't') + std::string(15, 'a'));
 }
 
+// What a graph is asked by, which goes to the device whole then.
+TEST(PolicyPhases, APhaseIsLeftAsideUntilItIsComparedAgain) {
+  Phase phase;
+  Policy::Mark kernel;
+  phase.plain_time = 50;
+  phase.launches(10, kernel);
+  const Policy::Phase& of_kernel = *kernel.size(phase.blocks, {}).phase;
+  EXPECT_FALSE(of_kernel.is_left_aside(phase.policy));
+  EXPECT_EQ(phase.launches(20, kernel).back(), 'a');
+  EXPECT_TRUE(of_kernel.is_left_aside(phase.policy));
+  now += of_kernel.again;
+  EXPECT_FALSE(of_kernel.is_left_aside(phase.policy));
+}
+
 TEST(PolicyPhases, APhaseIsTriedForLongWhereFewOfItsLaunchesPassThrough) {
   Phase phase;
   Policy::Mark kernel;
