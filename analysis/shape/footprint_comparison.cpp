@@ -72,12 +72,10 @@ bool says_as_much(const Access& a, const Access& b) {
 // The pieces of a relation, in its order.
 std::vector<isl::map> pieces_of(const isl::map& relation) {
   std::vector<isl::map> pieces;
-  const auto add = [](isl_basic_map* piece, void* user) {
-    static_cast<std::vector<isl::map>*>(user)->push_back(
-        isl::manage(isl_map_from_basic_map(piece)));
-    return isl_stat_ok;
-  };
-  isl_map_foreach_basic_map(relation.get(), add, &pieces);
+  relation.foreach_basic_map([&](const isl::basic_map& piece) {
+    pieces.emplace_back(piece);
+    return isl::stat::ok();
+  });
   return pieces;
 }
 

@@ -199,10 +199,9 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
 const CachedFootprint* LaunchReader::read(const Function& function, analysis::Footprint footprint,
                                           const StreamKey& stream) {
   if (footprint.opaque()) return keep(*function.kernel, shape_, footprint, {});
-  const int64_t began = policy_.compares() ? policy_.now() : 0;
+  const int64_t began = policy_.now();
   if (const auto id = tracker_.add_footprint_at_once(footprint)) {
-    if (policy_.compares())
-      function.kernel->pay.account(shape_.grid, shape_.block).analysis += policy_.now() - began;
+    function.kernel->pay.account(shape_.grid, shape_.block).analysis += policy_.now() - began;
     return keep(*function.kernel, shape_, footprint, *id);
   }
   reading_ = std::make_shared<Reading>();

@@ -25,7 +25,7 @@ constexpr uint64_t forming_launches = 64;
 constexpr int bits_of_a_magnitude = 3;
 // The part of what all kernels may cost that one may whatever the others have.
 constexpr int64_t little = 8;
-// A phase that was left aside is tried again for so many times as long as its measurements take.
+// A phase is tried for so many times as long as its measurements take.
 constexpr int64_t patience_with_samples = 4;
 // Launches that were not understood yet, for each that was: where it is more, most pass through.
 constexpr uint64_t most_met = 2;
@@ -199,8 +199,7 @@ void Policy::Phase::leave_aside(const Policy& policy) {
   if (is_first) {
     why =
         "in this phase of the program too few launches could run as tasks to compare them with "
-        "plain "
-        "ones; it is tried again later";
+        "plain ones; it is tried again later";
   }
   is_aside = true;
   step = Step::decided;
@@ -229,14 +228,14 @@ Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
   if (++phase.launches == 1) phase.began = now();
   switch (phase.step) {
     case Step::gathering:
-      if (!phase.is_measured(*this)) {
-        if (!phase.is_tried_for_nothing(*this)) break;
-        phase.leave_aside(*this);
-        return Way::aside;
+      if (phase.is_measured(*this)) {
+        phase.step = Step::probing;
+        plain_sample_ = {};
+        return Way::plain;
       }
-      phase.step = Step::probing;
-      plain_sample_ = {};
-      return Way::plain;
+      if (!phase.is_tried_for_nothing(*this)) break;
+      phase.leave_aside(*this);
+      return Way::aside;
     case Step::probing:
       if (phase.given_samples < config_->samples) return Way::plain;
       phase.step = Step::awaiting;
@@ -269,7 +268,7 @@ void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule
               .began = called != 0 ? called : now()};
   }
   ++sample.launches;
-  if (&sample != &plain_sample_ && sample.phase != nullptr) sample.phase->add_tasks(1);
+  if (way_ == Way::tasks && sample.phase != nullptr) sample.phase->add_tasks(1);
   sample.work += blocks * std::max<uint64_t>(1, kernel.block_weight);
 }
 

@@ -27,9 +27,10 @@ int64_t standing_clock() {
 class InBackground : public testing::RuntimeTest {
  protected:
   void start_impatient() { start_impatient(standing_clock, kernels.maker(), program); }
-  void start_impatient(Policy::Clock clock, const ModelMaker& maker, testing::PingPong& data) {
+  void start_impatient(Policy::Clock clock, const ModelMaker& maker, testing::PingPong& data,
+                       int64_t quick = Policy::Config{}.quick) {
     Policy::Config impatient{
-        .to_start = 0, .part = 0, .alone = UINT32_MAX, .alone_at_first = false};
+        .to_start = 0, .part = 0, .quick = quick, .alone = UINT32_MAX, .alone_at_first = false};
     start({.policy = impatient, .clock = clock, .waits_for_analysis = false}, maker);
     data.allocate_in(*runtime);
   }
@@ -203,11 +204,7 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
       kernels.maker(), std::make_shared<const CacheFolder>(scratch.file("kept")), "build");
   // No analysis counts as quick: such a one the launch would do itself.
   const auto begin = [&](testing::PingPong& data) {
-    const Policy::Config patient{
-        .to_start = 0, .part = 0, .quick = -1, .alone = UINT32_MAX, .alone_at_first = false};
-    start({.policy = patient, .clock = [] { return now.load(); }, .waits_for_analysis = false},
-          maker);
-    data.allocate_in(*runtime);
+    start_impatient([] { return now.load(); }, maker, data, -1);
   };
   testing::PingPong other(2000);
   std::atomic<int> begun = 0;

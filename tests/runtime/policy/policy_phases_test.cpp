@@ -12,12 +12,17 @@ using testing::Phase;
 using testing::quick;
 using testing::Way;
 
+// Launches of `kernel` until they are left aside.
+void leave_aside(Phase& phase, Policy::Mark& kernel) {
+  phase.plain_time = 50;
+  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+}
+
 TEST(PolicyPhases, AKernelThatComesLateBeginsAnotherPhaseAndTheFirstIsKnownWhenItComesAgain) {
   Phase phase;
   Policy::Mark kernel;
   Policy::Mark other;
-  phase.plain_time = 50;
-  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  leave_aside(phase, kernel);
   for (int i = 0; i < 40; ++i)
     phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
   EXPECT_EQ(phase.launches(20, other), std::string(20, 't'));
@@ -27,9 +32,8 @@ TEST(PolicyPhases, AKernelThatComesLateBeginsAnotherPhaseAndTheFirstIsKnownWhenI
 TEST(PolicyPhases, AnotherBlockOrAMuchLargerGridIsAnotherPhase) {
   Phase phase;
   Policy::Mark kernel;
-  phase.plain_time = 50;
   phase.blocks = 8;
-  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  leave_aside(phase, kernel);
   for (int i = 0; i < 40; ++i)
     phase.policy.is_aside(kernel, phase.blocks);  // so many that the phase is formed
   phase.blocks = 31;
@@ -55,8 +59,7 @@ TEST(PolicyPhases, KernelsThatComeEarlyAreOfOnePhase) {
 TEST(PolicyPhases, APhaseLeftAsideWhoseLaunchesPassThroughIsNotTriedForLong) {
   Phase phase;
   Policy::Mark kernel;
-  phase.plain_time = 50;
-  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  leave_aside(phase, kernel);
   now += 100'000;
   std::string ways;
   for (int i = 0; i < 40; ++i, now += 100) {
@@ -84,8 +87,7 @@ TEST(PolicyPhases, APhaseIsLeftAsideUntilItIsComparedAgain) {
 TEST(PolicyPhases, APhaseIsTriedForLongWhereFewOfItsLaunchesPassThrough) {
   Phase phase;
   Policy::Mark kernel;
-  phase.plain_time = 50;
-  EXPECT_EQ(phase.launches(30, kernel).back(), 'a');
+  leave_aside(phase, kernel);
   now += 100'000;
   EXPECT_EQ(phase.launches(1, kernel), "t");
   meet(phase.policy, kernel, phase.blocks, {});
