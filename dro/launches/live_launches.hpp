@@ -48,12 +48,13 @@ class LiveLaunches {
   }
 
   // clear() forgets all accesses; the buffers stay. It costs nothing where none came since the
-  // last.
+  // last, and else no more than those did, however many states there are.
   void clear() {
     if (std::exchange(is_clear_, true)) return;
-    for (Buffer& buffer : buffers_)
+    for (Buffer& buffer : buffers_) {
+      buffer.index.visit_all([this](StateId state) { groups_[state].forget(); });
       buffer.index = {};
-    groups_.clear();
+    }
     crowd_ = 0;
   }
 
@@ -143,6 +144,11 @@ class LiveLaunches {
     LaunchRuns launches;
     uint64_t round = 0;
     std::vector<BufferPlace> places;  // where it is indexed: in living buffers only
+
+    void forget() {
+      launches.clear();
+      places.clear();
+    }
   };
 
   Group& indexed(StateId state, std::span<const BufferPlace> places) {
