@@ -102,7 +102,9 @@ struct Runtime::State {
   const Takes takes;
 
  private:
-  bool holds(uint64_t address, uint64_t bytes) const;  // one buffer all of these bytes
+  // holds() is whether one buffer has all of these bytes; the host may not watch it but where it
+  // may.
+  bool holds(uint64_t address, uint64_t bytes, bool host_may_watch) const;
   Waiting waiting() { return {work.finding, policy, device, gate, work.lead}; }  // for dependences
   std::optional<int> give(const Known& launch, Policy::Way way);
   // find() is what a launch depends on; nothing where it may not be found, or not now, and has been

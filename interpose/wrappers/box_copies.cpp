@@ -112,8 +112,10 @@ template <class Copy, class Call>
 CUresult observed(const char* function, const Copy* copy, CUstream stream, bool host_waits,
                   Call&& call) {
   const KeepErrno keep;
-  if (!host_waits && copy != nullptr) {
-    if (const std::optional<CUresult> result = taken(copying(*copy, stream))) return *result;
+  if (copy != nullptr) {
+    Transfer transfer = copying(*copy, stream);
+    transfer.host_waits = host_waits;
+    if (const std::optional<CUresult> result = taken(transfer)) return *result;
   }
   flushed_runtime();
   const CUresult result = call();
@@ -125,7 +127,8 @@ CUresult observed(const char* function, const Copy* copy, CUstream stream, bool 
 
 }  // namespace
 
-// SLUICE_BOX_COPY(symbol, type): the host waits, and the _ptds form takes the thread's own stream.
+// SLUICE_BOX_COPY(symbol, type): the host may wait, and the _ptds form takes the thread's own
+// stream.
 #define SLUICE_BOX_COPY_ON(symbol, type, stream)                                         \
   extern "C" CUresult sluice_wrap_##symbol(const type* copy) {                           \
     return observed(#symbol, copy, stream, true, [&] { return driver().symbol(copy); }); \

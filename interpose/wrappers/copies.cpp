@@ -1,5 +1,6 @@
 // Copies and memsets. Those for which the host does not wait may be tasks, where all their memory
-// is known: device memory, and pinned memory of the host. The others close the windows, go to the
+// is known: device memory, and pinned memory of the host. So may those within device memory that
+// have no stream: no host waits for these either. The others close the windows, go to the
 // driver as they are, and tell the runtime which bytes of device memory they overwrite; where races
 // are checked, also which they read, and on which stream.
 #include "interpose/wrappers/call_site.hpp"
@@ -14,6 +15,10 @@ namespace {
 // side.
 Transfer copying(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return {.to = to, .from = from, .row_bytes = from == 0 ? 0 : bytes};
+}
+Transfer waited_for(Transfer transfer) {
+  transfer.host_waits = true;
+  return transfer;
 }
 CUdeviceptr address_of(const void* host) {
   return reinterpret_cast<CUdeviceptr>(host);
@@ -83,24 +88,24 @@ CUresult observed_copy(sluice::runtime::CopyCall copy, CUstream stream, const vo
                   copying(to, from, bytes))
 #define SLUICE_COPY_OUT(symbol, parameters, arguments, host, from, bytes, stream, waits, task) \
   SLUICE_ANY_COPY(symbol, parameters, arguments, 0, host, from, bytes, stream, waits, task)
-// SLUICE_COPY_NOW: the host waits, and the function's _ptds form takes the thread's own stream.
-#define SLUICE_COPY_NOW(symbol, parameters, arguments, to, from, bytes)                   \
-  SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, nullptr, true, \
-                  Transfer{})                                                             \
-  SLUICE_ANY_COPY(symbol##_ptds, parameters, arguments, to, nullptr, from, bytes,         \
-                  CU_STREAM_PER_THREAD, true, Transfer{})
+// SLUICE_COPY_NOW: the host may wait, and the function's _ptds form takes the thread's own stream.
+#define SLUICE_COPY_NOW(symbol, parameters, arguments, to, from, bytes, task)                   \
+  SLUICE_ANY_COPY(symbol, parameters, arguments, to, nullptr, from, bytes, nullptr, true, task) \
+  SLUICE_ANY_COPY(symbol##_ptds, parameters, arguments, to, nullptr, from, bytes,               \
+                  CU_STREAM_PER_THREAD, true, task)
 // SLUICE_FILL(name, element): both forms of cuMemset<name>.
 #define SLUICE_FILL(name, element)                                                               \
   SLUICE_COPY_NOW(cuMemset##name##_v2, (CUdeviceptr to, element v, size_t n), (to, v, n), to, 0, \
-                  sizeof(element) * n)                                                           \
+                  sizeof(element) * n, waited_for(filling(to, v, n)))                            \
   SLUICE_ANY_COPY(cuMemset##name##Async, (CUdeviceptr to, element v, size_t n, CUstream s),      \
                   (to, v, n, s), to, nullptr, 0, sizeof(element) * n, s, false, filling(to, v, n))
 
-SLUICE_COPY_NOW(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to, from, n)
+SLUICE_COPY_NOW(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to, from, n,
+                waited_for(copying(to, from, n)))
 SLUICE_COPY(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
             (to, from, n, s), to, from, n, s)
 SLUICE_COPY_NOW(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t n), (to, from, n), to, 0,
-                n)
+                n, Transfer{})
 SLUICE_ANY_COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t n, CUstream s),
                 (to, from, n, s), to, nullptr, 0, n, s, false, copying(to, address_of(from), n))
 SLUICE_COPY_OUT(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t n), (to, from, n), to, from, n,
@@ -110,7 +115,7 @@ SLUICE_COPY_OUT(cuMemcpyDtoH_v2_ptds, (void* to, CUdeviceptr from, size_t n), (t
 SLUICE_COPY_OUT(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t n, CUstream s),
                 (to, from, n, s), to, from, n, s, false, copying(address_of(to), from, n))
 SLUICE_COPY_NOW(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), to,
-                from, n)
+                from, n, waited_for(copying(to, from, n)))
 SLUICE_COPY(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s),
             (to, from, n, s), to, from, n, s)
 SLUICE_FILL(D8, unsigned char)

@@ -59,14 +59,17 @@ bool Runtime::State::is_launch(const Transfer& transfer) const {
 
 bool Runtime::State::can_be_launch(const Transfer& transfer) const {
   const std::optional<Allocation> to = buffers.find(transfer.to);
+  const bool may_watch = !transfer.host_waits;
   return takes.transfers && to && !is_flag(*to) && is_simple(transfer) &&
-         holds(transfer.to, transfer.to_extent()) &&
-         (transfer.kind != Transfer::Kind::copy || holds(transfer.from, transfer.from_extent()));
+         holds(transfer.to, transfer.to_extent(), may_watch) &&
+         (transfer.kind != Transfer::Kind::copy ||
+          holds(transfer.from, transfer.from_extent(), may_watch));
 }
 
-bool Runtime::State::holds(uint64_t address, uint64_t bytes) const {
+bool Runtime::State::holds(uint64_t address, uint64_t bytes, bool host_may_watch) const {
   const std::optional<Allocation> found = buffers.find(address);
-  return found && bytes <= found->bytes && address - found->address <= found->bytes - bytes;
+  return found && bytes <= found->bytes && address - found->address <= found->bytes - bytes &&
+         (host_may_watch || !found->host_may_watch);
 }
 
 std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {

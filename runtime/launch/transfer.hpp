@@ -26,6 +26,9 @@ struct Transfer {
   uint32_t value = 0;          // of a fill: one element
   uint32_t element_bytes = 1;  // of a fill: 1, 2 or 4
   StreamKey stream;
+  // Whether the program's call returns only when it is done where any of the memory is not the
+  // device's alone (CUDA's API synchronization behavior).
+  bool host_waits = false;
 
   uint64_t to_extent() const { return (rows - 1) * to_pitch + row_bytes; }
   uint64_t from_extent() const { return (rows - 1) * from_pitch + row_bytes; }

@@ -145,6 +145,19 @@ CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& cop
   return CUDA_SUCCESS;
 }
 
+bool is_of_device(const Driver& driver, uintptr_t address) {
+  const std::optional<Allocation> found = driver.memory.find(address);
+  return found && found->kind == MemoryKind::device;
+}
+
+CUresult copy_as_called(Driver& driver, const StreamRef& stream, const Copy& copy,
+                        const CUDA_MEMCPY3D& parameters) {
+  const bool is_within =
+      is_of_device(driver, copy.destination.address) && is_of_device(driver, copy.source.address);
+  return is_within && !is_captured(stream) ? copy_in_stream(driver, stream, copy, parameters)
+                                           : copy_now(driver, stream, copy);
+}
+
 CUresult check_fill(const Driver& driver, const Fill& fill) {
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   Copy box;

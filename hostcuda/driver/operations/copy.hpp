@@ -32,6 +32,15 @@ CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy);
 CUresult copy_in_stream(Driver& driver, const StreamRef& stream, const Copy& copy,
                         const CUDA_MEMCPY3D& parameters);
 
+// copy_as_called() is the way of a copy that has no stream: copy_in_stream() within memory that is
+// the device's alone, where no host waits for one (CUDA's API synchronization behavior), else
+// copy_now(). Errors as check_copy().
+CUresult copy_as_called(Driver& driver, const StreamRef& stream, const Copy& copy,
+                        const CUDA_MEMCPY3D& parameters);
+
+// is_of_device() is whether an address lies in memory that is the device's alone.
+bool is_of_device(const Driver& driver, uintptr_t address);
+
 // check_fill() returns CUDA_ERROR_INVALID_VALUE where the box does not fit its allocation or is not
 // aligned to its elements.
 CUresult check_fill(const Driver& driver, const Fill& fill);

@@ -1,3 +1,4 @@
+#include <future>
 #include <numeric>
 #include <vector>
 
@@ -73,6 +74,38 @@ TEST_F(CopyTest, PageableCopiesComeAfterTheDefaultStream) {
   std::vector<char> back(bytes);
   EXPECT_EQ(cuMemcpyDtoHAsync(back.data(), device, bytes, stream), CUDA_SUCCESS);
   EXPECT_EQ(back, std::vector<char>(bytes, 20));
+}
+
+// The host waits for neither (CUDA's API synchronization behavior); for managed memory it does.
+TEST_F(CopyTest, WithinDeviceMemoryReturnsBeforeItIsDone) {
+  const std::vector<int> values = counting(1000);
+  const CUdeviceptr from = device_array(values);
+  const CUdeviceptr to = device_array(std::vector<int>(1000));
+  const CUdeviceptr filled = device_array(std::vector<char>(64));
+  std::promise<void> may_end;
+  std::shared_future<void> end = may_end.get_future().share();
+  const auto wait = [](void* future) { static_cast<std::shared_future<void>*>(future)->wait(); };
+  ASSERT_EQ(cuLaunchHostFunc(nullptr, wait, &end), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoD(to, from, 4000), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpy(to, from, 4000), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD8(filled, 7, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+  may_end.set_value();
+  EXPECT_EQ(host_array<int>(to, 1000), values);
+  EXPECT_EQ(host_array<char>(filled, 64), std::vector<char>(64, 7));
+}
+
+TEST_F(CopyTest, OfManagedMemoryIsDoneOnReturn) {
+  const std::vector<int> values = counting(1000);
+  const CUdeviceptr from = device_array(values);
+  CUdeviceptr managed = 0;
+  ASSERT_EQ(cuMemAllocManaged(&managed, 4000, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  const auto* seen = reinterpret_cast<const int*>(managed);
+  ASSERT_EQ(cuMemcpyDtoD(managed, from, 4000), CUDA_SUCCESS);
+  EXPECT_EQ(std::vector<int>(seen, seen + 1000), values);
+  ASSERT_EQ(cuMemsetD32(managed, 3, 1000), CUDA_SUCCESS);
+  EXPECT_EQ(std::vector<int>(seen, seen + 1000), std::vector<int>(1000, 3));
+  EXPECT_EQ(cuMemFree(managed), CUDA_SUCCESS);
 }
 
 TEST_F(CopyTest, FillsEveryElement) {

@@ -175,6 +175,31 @@ TEST_F(TransferTest, IsTheDriversWhereNothingElseIsFollowedOrItsMemoryIsUnknown)
   synchronise();
 }
 
+// As cudaMemcpy() between device memory, for which CUDA has no host wait; it waits for one of
+// managed memory, which it may read at once.
+TEST_F(TransferTest, ThatHasNoStreamIsALaunchWhereTheHostReadsNoneOfItsMemory) {
+  begin(64);
+  std::vector<float> managed(64);
+  runtime->memory_allocated(address_of(managed.data()), 64 * sizeof(float), Memory::host_may_watch);
+  step(0);
+  const auto take = [&](const std::vector<float>& from, const std::vector<float>& to) {
+    return runtime->take(Transfer{.to = address_of(to.data()),
+                                  .from = address_of(from.data()),
+                                  .row_bytes = 64 * sizeof(float),
+                                  .host_waits = true});
+  };
+  EXPECT_EQ(take(program->buffer(1), third), 0);
+  EXPECT_EQ(take(managed, third), std::nullopt);
+  EXPECT_EQ(take(third, managed), std::nullopt);
+  EXPECT_EQ(runtime->take(Transfer{.kind = Transfer::Kind::fill,
+                                   .to = address_of(managed.data()),
+                                   .row_bytes = 64 * sizeof(float),
+                                   .host_waits = true}),
+            std::nullopt);
+  synchronise();
+  EXPECT_EQ(third, program->buffer(1));
+}
+
 // Else to exclude launches would change the numbers of those behind them.
 TEST_F(TransferTest, IsALaunchWhateverBecomesOfTheKernelsBeforeIt) {
   begin(64, Config{.exclusion = *Exclusion::read("step")});

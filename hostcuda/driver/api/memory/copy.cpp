@@ -13,7 +13,7 @@ uintptr_t address(const void* pointer) {
 
 CUresult copy(const Copy& copy) {
   return with_stream(nullptr, [&](Driver& driver, Context&, const StreamRef& stream) {
-    return copy_now(driver, stream, copy);
+    return copy_as_called(driver, stream, copy, linear_copy_parameters(copy));
   });
 }
 

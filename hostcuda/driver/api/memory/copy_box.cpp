@@ -48,9 +48,7 @@ CUresult copy_box(const Box* box, CUstream handle, Body body) {
 
 template <class Box>
 CUresult copy_box(const Box* box) {
-  return copy_box(box, nullptr,
-                  [](Driver& driver, const StreamRef& stream, const Copy& copy,
-                     const CUDA_MEMCPY3D&) { return copy_now(driver, stream, copy); });
+  return copy_box(box, nullptr, copy_as_called);
 }
 
 template <class Box>

@@ -12,11 +12,15 @@ CUresult fill(const Fill& fill, CUstream handle) {
   });
 }
 
-// fill_now() returns when the fill is done, so that memory which the host reads directly (managed
-// or pinned) has its value.
+// fill_now() returns when the fill is done where the host may read the memory (managed or pinned).
 CUresult fill_now(const Fill& what) {
-  const CUresult result = fill(what, nullptr);
-  return result == CUDA_SUCCESS ? cuStreamSynchronize(nullptr) : result;
+  bool is_waited_for = false;
+  const CUresult result =
+      with_stream(nullptr, [&](Driver& driver, Context&, const StreamRef& stream) {
+        is_waited_for = !is_of_device(driver, what.address);
+        return fill_in_stream(driver, stream, what);
+      });
+  return result == CUDA_SUCCESS && is_waited_for ? cuStreamSynchronize(nullptr) : result;
 }
 
 }  // namespace
