@@ -106,7 +106,9 @@ struct Runtime::State {
   // may.
   bool holds(uint64_t address, uint64_t bytes, bool host_may_watch) const;
   Waiting waiting() { return {work.finding, policy, device, gate, work.lead}; }  // for dependences
-  std::optional<int> give(const Known& launch, Policy::Way way);
+  std::optional<int> give(const Known& launch);
+  // measure() gives a launch plainly, so that the policy sees what that takes.
+  int measure(const Known& launch);
   // find() is what a launch depends on; nothing where it may not be found, or not now, and has been
   // passed.
   std::optional<Dependences> find(const Known& launch, const std::string& passed_through);
@@ -117,6 +119,7 @@ struct Runtime::State {
   // keep_steps() keeps what new launches have taken for later starts, in the background.
   void keep_steps(const std::shared_ptr<Kernel>& kernel, const Policy::Mark::Size& size);
   void pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
+  void pass_unsaid(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason);
   // close_before() gives what must come before a launch that goes as it is, behind which nobody
   // knows any more what earlier launches touch. A backend's calls may wait, and what other streams
   // hold the program itself orders: their own next launches give it.

@@ -16,6 +16,10 @@ void tell(Kernel& kernel, const std::string& reason) {
   log::info("{}: launches pass through: {}", kernel.name, reason);
 }
 
+std::string name_in(const Reason& reason) {
+  return reason.kernel == nullptr ? "?" : reason.kernel->name;
+}
+
 }  // namespace
 
 std::optional<int> Runtime::State::take(const LaunchCall& call, GraphNode* node) {
@@ -42,7 +46,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call, GraphNode* node)
     return std::nullopt;
   }
   observers.tell(&Observer::launched, launch);
-  if (asked.races == nullptr) return give(launch, way);
+  if (asked.races == nullptr) return way == Policy::Way::plain ? measure(launch) : give(launch);
   // Launches run one by one, in stream order, as without Sluice.
   if (follower.journal() != nullptr) follower.follow(launch, stream, "races are checked");
   const std::shared_ptr<TracedBytes> traced = asked.races->to_trace();
@@ -72,9 +76,8 @@ bool Runtime::State::holds(uint64_t address, uint64_t bytes, bool host_may_watch
          (host_may_watch || !found->host_may_watch);
 }
 
-std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
+std::optional<int> Runtime::State::give(const Known& launch) {
   const LaunchCall& call = *launch.kernel.call;
-  Kernel& kernel = *launch.kernel.function->kernel;
   const BlockCode& blocks = code.block_code(*launch.kernel.function, call);
   const std::optional<Dependences> on = find(launch, blocks.failure);
   if (!on) return std::nullopt;
@@ -82,8 +85,16 @@ std::optional<int> Runtime::State::give(const Known& launch, Policy::Way way) {
     give_up(launch, blocks.failure);
     return std::nullopt;
   }
-  if (way == Policy::Way::tasks) return streams.hold(launch, blocks, *on);
-  streams.close();
+  return streams.hold(launch, blocks, *on);
+}
+
+// What it depends on is not looked for: that would take time which plain launches do not take, and
+// which the device may have to wait for.
+int Runtime::State::measure(const Known& launch) {
+  const LaunchCall& call = *launch.kernel.call;
+  Kernel& kernel = *launch.kernel.function->kernel;
+  const BlockCode& blocks = code.block_code(*launch.kernel.function, call);
+  pass_unsaid(call, launch.number, {&kernel, Policy::why_plain});
   const std::optional<Policy::Sample> sample =
       policy.count_plain(kernel.pay, call.grid.count(), blocks.cost, launch.called);
   const WithoutWaiting scope(device);
@@ -180,14 +191,17 @@ void Runtime::State::give_up(const Known& launch, const std::string& why) {
 }
 
 void Runtime::State::pass(const LaunchCall& call, dro::LaunchNumber number, const Reason& reason) {
-  static const std::string unknown = "?";
-  const std::string& name = reason.kernel == nullptr ? unknown : reason.kernel->name;
+  if (reason.kernel != nullptr) tell(*reason.kernel, reason.text);
+  observers.tell(&Observer::unchecked, name_in(reason), reason.text);
+  pass_unsaid(call, number, reason);
+}
+
+void Runtime::State::pass_unsaid(const LaunchCall& call, dro::LaunchNumber number,
+                                 const Reason& reason) {
   const std::string text = reason.text;
   close_before(call);
-  if (reason.kernel != nullptr) tell(*reason.kernel, text);
-  observers.tell(&Observer::unchecked, name, text);
   follower.pass(number,
-                {.kernel = name,
+                {.kernel = name_in(reason),
                  .grid = call.grid,
                  .block = call.block,
                  .stream = streams.name_of(call.stream),

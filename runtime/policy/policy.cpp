@@ -99,7 +99,10 @@ bool Policy::may_follow(Account& account) const {
 }
 
 bool is_in_vain(const Policy& policy, const Policy::Account& account) {
-  return policy.compares() && account.spent > std::max(policy.config_->to_start, policy.saved_);
+  if (!policy.compares()) return false;
+  const Policy::Config& config = *policy.config_;
+  return account.spent >
+         config.to_start + part_of(policy.age(), config.part) + std::max<int64_t>(0, policy.saved_);
 }
 
 bool Policy::is_quick(int64_t last) const {
@@ -237,10 +240,9 @@ Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
       phase.leave_aside(*this);
       return Way::aside;
     case Step::probing:
-      if (phase.given_samples < config_->samples) return Way::plain;
-      phase.step = Step::awaiting;
-      break;
+      return Way::plain;
     case Step::awaiting:
+    case Step::overdue:
       break;
     case Step::decided:
       if (now() < phase.decided + phase.again) return phase.is_aside ? Way::aside : Way::tasks;
@@ -249,6 +251,14 @@ Policy::Way Policy::next_way(Mark& kernel, uint64_t blocks, const Dim3& block) {
       break;
   }
   return Way::tasks;
+}
+
+bool awaits_samples(const Policy& policy) {
+  return policy.phase_ != nullptr && policy.phase_->step == Policy::Step::awaiting;
+}
+
+void await_no_longer(Policy& policy) {
+  if (awaits_samples(policy)) policy.phase_->step = Policy::Step::overdue;
 }
 
 void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule::BlockCost* cost,
@@ -283,7 +293,7 @@ std::optional<Policy::Sample> Policy::count_plain(Mark& kernel, uint64_t blocks,
   // Whole nanoseconds: a pace is a quotient, and times the same work not quite what it was.
   if (std::llround(static_cast<double>(plain_sample_.work) * pace) < config_->sample)
     return std::nullopt;
-  ++phase_->given_samples;
+  if (++phase_->given_samples == config_->samples) phase_->step = Step::awaiting;
   return std::exchange(plain_sample_, {});
 }
 

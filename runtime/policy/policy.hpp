@@ -69,7 +69,7 @@ class Policy {
 
   enum class Way {
     tasks,  // followed, and run as tasks
-    plain,  // followed, and given to the device as it is: to be measured
+    plain,  // given to the device as it is, and not followed: to be measured
     aside,  // given to the device as it is, and not followed
   };
 
@@ -79,6 +79,8 @@ class Policy {
 
   // Why a launch is not followed, for the journal.
   static constexpr const char* why_alone = "the program has waited for each launch before the next";
+  static constexpr const char* why_plain =
+      "plain launches are measured, to compare them with tasks";
 
   // Account is what launches of one kernel and size have cost: they are followed or not whatever
   // others cost.
@@ -208,7 +210,9 @@ class Policy {
   // plain_speed() is how many times as fast plain launches were at the last comparison, if any.
   std::optional<double> plain_speed() const { return plain_speed_; }
 
-  enum class Step { gathering, probing, awaiting, decided };
+  // While samples of plain launches are awaited the program waits too, as long as it may: what
+  // Sluice does for its next launches would take processors from a device that has the host's.
+  enum class Step { gathering, probing, awaiting, overdue, decided };
   // Pace collects samples until they have taken long enough, and keeps the latest.
   struct Pace {
     uint64_t work = 0;  // of samples that are too short each
@@ -253,6 +257,8 @@ class Policy {
 
  private:
   friend bool is_in_vain(const Policy& policy, const Account& account);
+  friend bool awaits_samples(const Policy& policy);
+  friend void await_no_longer(Policy& policy);
   friend void meet(Policy& policy, Mark& kernel, uint64_t blocks, const Dim3& block);
   friend void charge(Policy& policy, Account& account, int64_t nanoseconds);
   Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
@@ -286,8 +292,14 @@ void spend(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 void charge(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 
 // is_in_vain() is whether more was spent on an account's new launches than tasks have saved, all of
-// them together, and than a program may lose at once.
+// them together, and than a program may lose that has run for so long. Where nobody has compared
+// them, tasks may have saved more than is known.
 bool is_in_vain(const Policy& policy, const Policy::Account& account);
+
+// awaits_samples() is whether the program should wait before its next launch, until the samples
+// that were given have ended; await_no_longer() says that it has waited for as long as it may.
+bool awaits_samples(const Policy& policy);
+void await_no_longer(Policy& policy);
 
 // nanoseconds_of_steps() is what steps of the tracker take.
 int64_t nanoseconds_of_steps(uint64_t steps);

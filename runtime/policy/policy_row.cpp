@@ -12,6 +12,7 @@ bool Policy::Row::may_go(const Policy& policy) const {
     case Step::probing:
       return false;
     case Step::awaiting:
+    case Step::overdue:
       return true;
     case Step::decided:
       return !phase->is_aside && policy.now() < phase->decided + phase->again;

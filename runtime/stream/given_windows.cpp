@@ -13,6 +13,9 @@ namespace {
 constexpr int out_of_memory = 2;    // CUDA_ERROR_OUT_OF_MEMORY
 constexpr int launch_failed = 719;  // CUDA_ERROR_LAUNCH_FAILED
 
+// So long a program waits for samples, whose device may wait for the program: as Lead::most.
+constexpr std::chrono::milliseconds longest_wait{100};
+
 // may_go_plainly() is false where a driver's stream might have no room: it takes 1024 operations
 // before a call waits.
 bool may_go_plainly(const WindowLine& line, const LaunchWindow& window) {
@@ -172,6 +175,7 @@ void GivenWindows::forget(WindowLine& line, std::span<const WindowPart> parts) {
 void GivenWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
   const auto verdict = policy_.compares() ? policy_.ended(way, sample) : std::nullopt;
   if (verdict) follower_.tell(*verdict);
+  if (way == Policy::Way::plain) room_made_.notify_all();
   if (line.outstanding == 0) idle_(line);
 }
 
@@ -192,6 +196,9 @@ void GivenWindows::when_done(WindowLine& line, const StreamKey& stream, Policy::
 // next one. What is left lasts until a thread that finds all processors busy gets one.
 void GivenWindows::wait_for_room(Gate::Lock& lock, const std::shared_ptr<size_t>& outstanding) {
   if (*outstanding >= room_) room_made_.wait(lock, [&] { return has_room(*outstanding); });
+  const auto has_samples = [this] { return !awaits_samples(policy_); };
+  if (!has_samples() && !room_made_.wait_for(lock, longest_wait, has_samples))
+    await_no_longer(policy_);
 }
 
 void GivenWindows::wait_until(const std::function<bool()>& holds_none, Gate::Lock& lock,

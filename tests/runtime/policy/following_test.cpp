@@ -112,12 +112,14 @@ TEST_F(Following, CostsStepsWhereNothingIsCompared) {
 }
 
 TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
-  static const Policy::Config patient{.to_start = 1'000};
+  static const Policy::Config patient{.to_start = 1'000, .part = 0.5};
   policy_.emplace(patient, read_clock);
   spend(policy(), account_, 1'000);
   EXPECT_FALSE(is_in_vain(policy(), account_)) << "a program may lose that";
-  spend(policy(), account_, 1);
+  spend(policy(), account_, 100);
   EXPECT_TRUE(is_in_vain(policy(), account_));
+  now += 200;
+  EXPECT_FALSE(is_in_vain(policy(), account_)) << "it has run for longer";
   EXPECT_FALSE(is_in_vain(Policy(std::nullopt, read_clock), account_)) << "nothing is compared";
 }
 

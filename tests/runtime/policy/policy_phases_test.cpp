@@ -84,6 +84,38 @@ TEST(PolicyPhases, APhaseIsLeftAsideUntilItIsComparedAgain) {
   EXPECT_FALSE(of_kernel.is_left_aside(phase.policy));
 }
 
+// Else what Sluice does for the next launches would take the device's processors from them.
+TEST(PolicyPhases, TheProgramWaitsForItsPlainSamplesUntilTheyHaveEndedOrForLong) {
+  for (const bool is_overdue : {false, true}) {
+    Phase phase;
+    Policy::Mark kernel;
+    std::vector<Policy::Sample> given;
+    EXPECT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+    while (given.size() < quick.samples) {
+      EXPECT_FALSE(awaits_samples(phase.policy));
+      phase.policy.is_aside(kernel, phase.blocks);  // another launch
+      ASSERT_EQ(phase.policy.way(kernel, phase.blocks), Way::plain);
+      const auto sample = phase.policy.count_plain(kernel, 10, nullptr, 0);
+      if (sample) given.push_back(*sample);
+    }
+    EXPECT_TRUE(awaits_samples(phase.policy));
+    if (is_overdue) {
+      await_no_longer(phase.policy);
+      EXPECT_FALSE(awaits_samples(phase.policy));
+      phase.policy.is_aside(kernel, phase.blocks);
+      EXPECT_EQ(phase.policy.way(kernel, phase.blocks), Way::tasks) << "meanwhile";
+    }
+    for (const Policy::Sample& sample : given) {
+      EXPECT_EQ(awaits_samples(phase.policy), !is_overdue);
+      now += 50;
+      phase.hear(phase.policy.ended(Way::plain, sample));
+    }
+    EXPECT_FALSE(awaits_samples(phase.policy));
+    EXPECT_EQ(phase.launch(kernel), Way::aside);
+    EXPECT_EQ(phase.verdicts.size(), 1U);
+  }
+}
+
 TEST(PolicyPhases, APhaseIsTriedForLongWhereFewOfItsLaunchesPassThrough) {
   Phase phase;
   Policy::Mark kernel;
