@@ -165,7 +165,8 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       later(pay.why_not);
       return std::nullopt;
     }
-    if (policy_.compares() && policy_.age() < Policy::age_for_vain * unfinished_analysis(kernel) &&
+    const int64_t age_to_try = Policy::age_for_unfinished * unfinished_analysis(kernel);
+    if (policy_.compares() && policy_.age() < age_to_try &&
         !(kernel.asked.empty() && kernel.model->is_kept(shape_))) {
       later(is_too_long);
       return std::nullopt;

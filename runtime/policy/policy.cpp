@@ -69,7 +69,7 @@ int64_t Policy::patience() const {
 }
 
 bool Policy::may_follow(Account& account) const {
-  if (compares() && age() < age_for_vain * account.in_vain) {
+  if (compares() && part_of(age(), config_->kernel_part) < account.in_vain) {
     if (!std::exchange(account.is_given_up, true)) {
       account.why_not = fmt::format(
           "in earlier starts following its launches of about this size cost {:.1f} ms, for "
@@ -101,8 +101,9 @@ bool Policy::may_follow(Account& account) const {
 bool is_in_vain(const Policy& policy, const Policy::Account& account) {
   if (!policy.compares()) return false;
   const Policy::Config& config = *policy.config_;
-  return account.spent >
-         config.to_start + part_of(policy.age(), config.part) + std::max<int64_t>(0, policy.saved_);
+  const int64_t allowed = config.to_start + part_of(policy.age(), config.part) +
+                          std::max<int64_t>(0, policy.saved_);
+  return policy.followed_ > allowed && account.spent > allowed / little;
 }
 
 bool Policy::is_quick(int64_t last) const {

@@ -73,9 +73,9 @@ class Policy {
     aside,  // given to the device as it is, and not followed
   };
 
-  // How long a program has run before what was in vain in earlier starts is tried again, in times
-  // what these spent.
-  static constexpr int64_t age_for_vain = 5;
+  // How long a program has run before an analysis that earlier starts did not end is tried again,
+  // in times what these spent on it.
+  static constexpr int64_t age_for_unfinished = 5;
 
   // Why a launch is not followed, for the journal.
   static constexpr const char* why_alone = "the program has waited for each launch before the next";
@@ -183,8 +183,8 @@ class Policy {
   void wait(int64_t nanoseconds) { spent_ += nanoseconds; }
 
   // may_follow() is whether new launches may be followed; where not, account.why_not says what they
-  // have cost. Where earlier starts have spent something in vain it is when the program has run for
-  // so many times that: each time that it is in vain the next waits longer. is_quick() is whether
+  // have cost. Where earlier starts have spent something in vain it is when a part of the program's
+  // time is as much: each time that it is in vain the next waits longer. is_quick() is whether
   // what took so long the last time is likely to be over soon; negative: nobody knows.
   bool may_follow(Account& account) const;
   bool is_quick(int64_t last) const;
@@ -291,9 +291,9 @@ void meet(Policy& policy, Policy::Mark& kernel, uint64_t blocks, const Dim3& blo
 void spend(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 void charge(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 
-// is_in_vain() is whether more was spent on an account's new launches than tasks have saved, all of
-// them together, and than a program may lose that has run for so long. Where nobody has compared
-// them, tasks may have saved more than is known.
+// is_in_vain() is whether more was spent on new launches than tasks have saved, all of them
+// together, and than a program may lose that has run for so long; and on the account's not just a
+// little of it. Where nobody has compared them, tasks may have saved more than is known.
 bool is_in_vain(const Policy& policy, const Policy::Account& account);
 
 // awaits_samples() is whether the program should wait before its next launch, until the samples

@@ -116,8 +116,11 @@ TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
   policy_.emplace(patient, read_clock);
   spend(policy(), account_, 1'000);
   EXPECT_FALSE(is_in_vain(policy(), account_)) << "a program may lose that";
-  spend(policy(), account_, 100);
+  Policy::Account cheap;
+  spend(policy(), cheap, 50);
+  spend(policy(), account_, 50);
   EXPECT_TRUE(is_in_vain(policy(), account_));
+  EXPECT_FALSE(is_in_vain(policy(), cheap));
   now += 200;
   EXPECT_FALSE(is_in_vain(policy(), account_)) << "it has run for longer";
   EXPECT_FALSE(is_in_vain(Policy(std::nullopt, read_clock), account_)) << "nothing is compared";
@@ -126,7 +129,7 @@ TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
 TEST_F(Following, WhatWasInVainInEarlierStartsIsTriedWhenTheProgramHasRunForLonger) {
   account_.in_vain = 100;
   may_follow();
-  now = Policy::age_for_vain * 100 - 1;
+  now = 10 * 100 - 1;  // of which a tenth
   EXPECT_FALSE(policy().may_follow(account_));
   EXPECT_THAT(account_.why_not, ::testing::HasSubstr("in earlier starts"));
   now += 1;
