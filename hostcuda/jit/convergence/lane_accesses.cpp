@@ -6,6 +6,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "hostcuda/jit/convergence/doubling_reach.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
@@ -95,6 +96,20 @@ std::vector<LaneAccess::Span> spans_of(const LaneAccess& access) {
   return spans;
 }
 
+// add_guard() adds a condition with the value that it has, or both of those that make it so: of
+// two the one may be known of a lane where the other never is.
+void add_guard(LaneAccess& access, const Value* condition, bool holds) {
+  using namespace PatternMatch;
+  const Value* first = nullptr;
+  const Value* second = nullptr;
+  if (match(condition, m_Not(m_Value(first)))) return add_guard(access, first, !holds);
+  const bool are_both = holds ? match(condition, m_LogicalAnd(m_Value(first), m_Value(second)))
+                              : match(condition, m_LogicalOr(m_Value(first), m_Value(second)));
+  if (!are_both) return access.guards.push_back({condition, holds});
+  add_guard(access, first, holds);
+  add_guard(access, second, holds);
+}
+
 }  // namespace
 
 bool exchange(const LaneAccess& first, const LaneAccess& second) {
@@ -178,7 +193,7 @@ void LaneAccesses::find_guards(LaneAccess& access) const {
     for (unsigned side = 0; side < 2; ++side) {
       const BasicBlockEdge edge(node->getBlock(), branch->getSuccessor(side));
       if (!dominators_.dominates(edge, block)) continue;
-      access.guards.push_back({branch->getCondition(), side == 0});
+      add_guard(access, branch->getCondition(), side == 0);
     }
   }
 }

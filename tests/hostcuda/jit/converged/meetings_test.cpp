@@ -30,6 +30,7 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, NoMeetings,
     testing::Values(
         Case{"synchronised", "reduce", {256}}, Case{"synchronised", "reduce_some", {256}},
+        Case{"synchronised", "reduce_full", {256}},
         Case{"synchronised", "reduce_interleaved", {256}},
         Case{"synchronised", "reduce_strided", {256}}, Case{"synchronised", "scan_twofold", {256}},
         Case{"synchronised", "bitonic_some", {256}}, Case{"synchronised", "transpose", {32, 8}},
