@@ -65,9 +65,10 @@ void keep_in_vain(Kernel& kernel, const Policy& policy) {
   if (kernel.model == nullptr || !policy.compares()) return;
   for (Policy::Mark::Size& size : kernel.pay.sizes) {
     Policy::Account& account = size.account;
-    if (account.spent == 0) continue;
-    const int64_t in_vain = is_in_vain(policy, account) ? account.in_vain + account.spent : 0;
-    account.spent = 0;  // a kernel may have several functions
+    const int64_t spent = account.spent + account.reading;
+    if (spent == 0) continue;
+    const int64_t in_vain = is_in_vain(policy, account) ? account.in_vain + spent : 0;
+    account.spent = account.reading = 0;  // a kernel may have several functions
     if (std::exchange(account.in_vain, in_vain) == in_vain) continue;
     const KeptFigures kept = figures_of(size);
     kernel.model->keep_figures(kept.name, kept.figures);

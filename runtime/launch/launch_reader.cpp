@@ -222,7 +222,9 @@ const CachedFootprint* LaunchReader::read(const Function& function, analysis::Fo
 const CachedFootprint* LaunchReader::keep_read() {
   const std::shared_ptr<Reading> read = std::exchange(reading_, nullptr);
   // As an analysis it is charged where many shapes are asked for.
-  read->kernel->pay.account(read->shape.grid, read->shape.block).analysis += read->nanoseconds;
+  Policy::Account& pay = read->kernel->pay.account(read->shape.grid, read->shape.block);
+  pay.analysis += read->nanoseconds;
+  pay.reading += read->nanoseconds;
   if (!read->id) return nullptr;  // the work has thrown
   return keep(*read->kernel, read->shape, read->footprint, *read->id);
 }

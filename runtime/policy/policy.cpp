@@ -103,7 +103,8 @@ bool is_in_vain(const Policy& policy, const Policy::Account& account) {
   const Policy::Config& config = *policy.config_;
   const int64_t allowed = config.to_start + part_of(policy.age(), config.part) +
                           std::max<int64_t>(0, policy.saved_);
-  return policy.followed_ > allowed && account.spent > allowed / little;
+  return policy.followed_ + account.reading > allowed &&
+         account.spent + account.reading > allowed / little;
 }
 
 bool Policy::is_quick(int64_t last) const {

@@ -89,7 +89,8 @@ class Policy {
     int64_t spent = 0;      // nanoseconds, on new launches
     int64_t earned = 0;     // where nothing is compared
     int64_t newest = -1;    // what the last new one took
-    int64_t in_vain = 0;    // what earlier starts have spent on new launches, for nothing
+    int64_t reading = 0;    // nanoseconds, on footprints in the background, which each start reads
+    int64_t in_vain = 0;    // what earlier starts have spent on these two, for nothing
     bool is_given_up = false;
     std::string why_not;               // then
     StepsOfNew steps;                  // of its first new launches
@@ -291,9 +292,9 @@ void meet(Policy& policy, Policy::Mark& kernel, uint64_t blocks, const Dim3& blo
 void spend(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 void charge(Policy& policy, Policy::Account& account, int64_t nanoseconds);
 
-// is_in_vain() is whether more was spent on new launches than tasks have saved, all of them
-// together, and than a program may lose that has run for so long; and on the account's not just a
-// little of it. Where nobody has compared them, tasks may have saved more than is known.
+// is_in_vain() is whether more was spent on new launches and footprints than tasks have saved, on
+// all of them together, and than a program may lose that has run for so long; and on the account's
+// not just a little of it. Where nobody has compared them, tasks may have saved more than is known.
 bool is_in_vain(const Policy& policy, const Policy::Account& account);
 
 // awaits_samples() is whether the program should wait before its next launch, until the samples

@@ -121,6 +121,8 @@ TEST_F(Following, IsInVainWhereMoreWasSpentThanSaved) {
   spend(policy(), account_, 50);
   EXPECT_TRUE(is_in_vain(policy(), account_));
   EXPECT_FALSE(is_in_vain(policy(), cheap));
+  cheap.reading = 100;
+  EXPECT_TRUE(is_in_vain(policy(), cheap)) << "to read its footprint was dear";
   now += 200;
   EXPECT_FALSE(is_in_vain(policy(), account_)) << "it has run for longer";
   EXPECT_FALSE(is_in_vain(Policy(std::nullopt, read_clock), account_)) << "nothing is compared";
