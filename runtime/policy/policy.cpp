@@ -101,8 +101,8 @@ bool Policy::may_follow(Account& account) const {
 bool is_in_vain(const Policy& policy, const Policy::Account& account) {
   if (!policy.compares()) return false;
   const Policy::Config& config = *policy.config_;
-  const int64_t allowed = config.to_start + part_of(policy.age(), config.part) +
-                          std::max<int64_t>(0, policy.saved_);
+  const int64_t allowed =
+      config.to_start + part_of(policy.age(), config.part) + std::max<int64_t>(0, policy.saved_);
   return policy.followed_ + account.reading > allowed &&
          account.spent + account.reading > allowed / little;
 }
