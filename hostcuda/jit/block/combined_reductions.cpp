@@ -18,7 +18,10 @@ namespace {
 using namespace llvm;
 
 // A histogram's bins; with their tags a third of the first-level cache.
-constexpr uint64_t places = 1024;
+constexpr uint64_t many_places = 1024;
+// Where each addition has one address in the whole launch, as a sum's: a line of tags, which is
+// soon cleared and looked through.
+constexpr uint64_t few_places = 8;
 
 // Of the additions that go to the table.
 constexpr const char* mark = "sluice.reduction";
@@ -36,6 +39,18 @@ bool is_addition(const AtomicRMWInst& atomic) {
   return (operation == AtomicRMWInst::Add || operation == AtomicRMWInst::FAdd) &&
          atomic.use_empty() && atomic.getOrdering() == AtomicOrdering::Monotonic &&
          !atomic.isVolatile();
+}
+
+// Whether all threads of a launch have the same value.
+bool is_of_launch(const Value* value) {
+  if (isa<Constant>(value)) return true;
+  if (const auto* argument = dyn_cast<Argument>(value)) {
+    const unsigned number = argument->getArgNo();
+    return number == ThreadFunction::origin || number >= ThreadFunction::first_parameter;
+  }
+  const auto* instruction = dyn_cast<Instruction>(value);
+  return instruction && (isa<GetElementPtrInst, CastInst, BinaryOperator>(instruction)) &&
+         all_of(instruction->operands(), [&](const Use& use) { return is_of_launch(use.get()); });
 }
 
 // Whether the instruction touches global memory in a way that an addition may not come before.
@@ -83,8 +98,9 @@ std::optional<Reductions> Reductions::find(Function& thread) {
     auto* atomic = dyn_cast<AtomicRMWInst>(&instruction);
     if (!atomic || !is_global(atomic->getPointerOperand(), shared)) continue;
     if (!is_addition(*atomic) || is_touched_after(*atomic, shared)) return std::nullopt;
-    if (!found) found = Reductions(atomic->getType(), atomic->getOperation());
+    if (!found) found = Reductions(atomic->getType(), atomic->getOperation(), few_places);
     if (!found->is_one(*atomic)) return std::nullopt;
+    if (!is_of_launch(atomic->getPointerOperand())) found->places_ = many_places;
     marked.push_back(atomic);
   }
   for (AtomicRMWInst* atomic : marked)
@@ -97,8 +113,8 @@ bool Reductions::is_one(const AtomicRMWInst& atomic) const {
 }
 
 void Reductions::reserve(BodyFrame& frame) {
-  tags_ = frame.layout.reserve(8 * places);
-  sums_ = frame.layout.reserve(type_->getPrimitiveSizeInBits() / 8 * places);
+  tags_ = frame.layout.reserve(8 * places_);
+  sums_ = frame.layout.reserve(type_->getPrimitiveSizeInBits() / 8 * places_);
 }
 
 Value* Reductions::tag(IRBuilder<>& ir, Value* memory, Value* place) const {
@@ -133,7 +149,7 @@ void Reductions::collect(AtomicRMWInst& atomic, Value* memory) const {
   Value* value = atomic.getValOperand();
   Value* address = ir.CreatePtrToInt(atomic.getPointerOperand(), ir.getInt64Ty());
   const uint64_t bytes = type_->getPrimitiveSizeInBits() / 8;
-  Value* place = ir.CreateAnd(ir.CreateUDiv(address, ir.getInt64(bytes)), ir.getInt64(places - 1));
+  Value* place = ir.CreateAnd(ir.CreateUDiv(address, ir.getInt64(bytes)), ir.getInt64(places_ - 1));
   Value* tag_place = tag(ir, memory, place);
   Value* sum_place = sum(ir, memory, place);
   Value* tag = ir.CreateLoad(ir.getInt64Ty(), tag_place, true);
@@ -158,7 +174,7 @@ void Reductions::collect(AtomicRMWInst& atomic, Value* memory) const {
 
 void Reductions::begin(IRBuilder<>& ir, Value* memory) const {
   Value* tags = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), memory, tags_);
-  ir.CreateMemSet(tags, ir.getInt8(0), 8 * places, Align(64));
+  ir.CreateMemSet(tags, ir.getInt8(0), 8 * places_, Align(64));
 }
 
 void Reductions::end(IRBuilder<>& ir, Value* memory) const {
@@ -183,7 +199,7 @@ void Reductions::end(IRBuilder<>& ir, Value* memory) const {
   Value* following = ir.CreateAdd(place, ir.getInt64(1));
   place->addIncoming(ir.getInt64(0), before);
   place->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpULT(following, ir.getInt64(places)), loop, done);
+  ir.CreateCondBr(ir.CreateICmpULT(following, ir.getInt64(places_)), loop, done);
   ir.SetInsertPoint(done);
 }
 

@@ -32,8 +32,8 @@ class Reductions {
   void end(llvm::IRBuilder<>& ir, llvm::Value* memory) const;
 
  private:
-  Reductions(llvm::Type* type, llvm::AtomicRMWInst::BinOp operation)
-      : type_(type), operation_(operation) {}
+  Reductions(llvm::Type* type, llvm::AtomicRMWInst::BinOp operation, uint64_t places)
+      : type_(type), operation_(operation), places_(places) {}
   bool is_one(const llvm::AtomicRMWInst& atomic) const;
   void collect(llvm::AtomicRMWInst& atomic, llvm::Value* memory) const;
   llvm::Value* tag(llvm::IRBuilder<>& ir, llvm::Value* memory, llvm::Value* place) const;
@@ -42,6 +42,7 @@ class Reductions {
 
   llvm::Type* type_;
   llvm::AtomicRMWInst::BinOp operation_;
+  uint64_t places_;
   uint64_t tags_ = 0;  // bytes into the private memory: of i64, the address; 0 where there is none
   uint64_t sums_ = 0;  // of the type
 };

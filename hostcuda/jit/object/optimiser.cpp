@@ -18,9 +18,10 @@
 
 #include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
-#include "hostcuda/jit/object/vector_divisions.hpp"
-#include "hostcuda/jit/object/whole_vectors.hpp"
 #include "hostcuda/jit/threads/one_lane.hpp"
+#include "hostcuda/jit/vectors/narrow_masks.hpp"
+#include "hostcuda/jit/vectors/vector_divisions.hpp"
+#include "hostcuda/jit/vectors/whole_vectors.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -73,6 +74,10 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(LoopSimplifyPass());
         passes.addPass(VectorDivisionsPass());
         passes.addPass(EarlyCSEPass());
+      });
+  managers.builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager& passes, OptimizationLevel) {
+        passes.addPass(createModuleToFunctionPassAdaptor(NarrowMasksPass()));
       });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);

@@ -23,6 +23,14 @@ extern "C" __global__ void add_both(const int* in, int* sum, float* quarter) {
   atomicAdd(quarter, 0.25f * in[i]);
 }
 
+// To more addresses than collect where each is one of the whole launch's.
+extern "C" __global__ void add_to_twelve(const int* in, int* sums) {
+  const int value = in[blockIdx.x * blockDim.x + threadIdx.x];
+#pragma unroll
+  for (int k = 0; k < 12; ++k)
+    atomicAdd(&sums[k], value + k);
+}
+
 // A thread sees what it has added, and what it stores then lies on top of it.
 extern "C" __global__ void sees_its_own(int* memory, int* seen) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -69,6 +69,14 @@ TEST_P(JitReductions, AddNumbersOfAllTypes) {
   EXPECT_EQ(longs, sums_of(in, uint64_t{1} << 33U));
 }
 
+TEST_P(JitReductions, AddToMoreAddressesOfTheLaunchThanCollect) {
+  std::vector<int> sums(12, 4);
+  run("add_to_twelve", in.data(), sums.data());
+  const int expected = std::accumulate(in.begin(), in.end(), 4);
+  for (int k = 0; k < 12; ++k)
+    EXPECT_EQ(sums[k], expected + k * static_cast<int>(in.size())) << k;
+}
+
 TEST_P(JitReductions, AddNumbersOfTwoTypes) {
   int sum = 3;
   float quarter = 3;

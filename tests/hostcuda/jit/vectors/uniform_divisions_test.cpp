@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "hostcuda/jit/object/vector_divisions.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 #include "hostcuda/jit/run_pass.hpp"
+#include "hostcuda/jit/vectors/vector_divisions.hpp"
 
 namespace sluice::hostcuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/vector_divisions.hpp"
+#include "hostcuda/jit/vectors/vector_divisions.hpp"
 
 #include <map>
 #include <tuple>

@@ -9,9 +9,9 @@
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
-#include "hostcuda/jit/object/whole_vectors.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 #include "hostcuda/jit/run_pass.hpp"
+#include "hostcuda/jit/vectors/whole_vectors.hpp"
 
 namespace sluice::hostcuda {
 namespace {

@@ -1,5 +1,5 @@
 // 32-bit quotients and remainders of vectors of threads are those of integers.
-#include "hostcuda/jit/object/vector_divisions.hpp"
+#include "hostcuda/jit/vectors/vector_divisions.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/whole_vectors.hpp"
+#include "hostcuda/jit/vectors/whole_vectors.hpp"
 
 #include <algorithm>
 #include <optional>
