@@ -24,14 +24,7 @@ class BufferSet {
     }
   }
 
-  size_t size() const { return buffers_.size(); }
   uint64_t bytes() const { return bytes_; }
-
-  // shrink() forgets all but the first `size` that were added.
-  void shrink(size_t size) {
-    for (; buffers_.size() > size; buffers_.pop_back())
-      bytes_ -= buffers_.back().bytes;
-  }
 
  private:
   std::vector<TouchedBuffer> buffers_;

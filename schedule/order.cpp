@@ -1,13 +1,14 @@
 #include "schedule/order.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "schedule/task_edges.hpp"
 #include "schedule/task_runs.hpp"
-#include "schedule/tile_parts.hpp"
+#include "schedule/tiles/tile_parts.hpp"
 
 namespace sluice::schedule {
 namespace {
@@ -30,7 +31,7 @@ class Sweeper {
  public:
   // `runs` (may be null) gets the tasks in the place of plan.tasks.
   Sweeper(Plan& plan, const TimeTile& tile, WorkerTickets& workers, RunWriter* runs)
-      : plan_(plan), tile_(tile), workers_(workers), runs_(runs), rounds_(tile.parts, 1) {
+      : plan_(plan), tile_(tile), workers_(workers), runs_(runs) {
     TileParts parts(plan, tile);
     sweeps_.reserve(tile.end - tile.first);
     stretches_.reserve(size_t{tile.end - tile.first} * tile.parts);
@@ -48,10 +49,12 @@ class Sweeper {
       for (uint32_t part = 0; part < tile.parts; ++part) {
         const uint32_t begin = parts.starts(launch)[part];
         const uint32_t end = part + 1 < tile.parts ? parts.starts(launch)[part + 1] : sweep.tasks;
-        stretches_.push_back({begin, end, begin});
-        rounds_[part] = std::max<uint64_t>(rounds_[part], end - begin);
+        stretches_.push_back({begin, end, begin, 0});
       }
+      rounds_ = std::max(rounds_, sweep.tasks);
     }
+    for (uint32_t part = 0; part < tile.parts; ++part)
+      set_delays(part);
   }
 
   // The last part needs nothing of the others, and its earliest sweep that has not ended is never
@@ -92,10 +95,27 @@ class Sweeper {
     uint32_t begin = 0;
     uint32_t end = 0;
     uint32_t next = 0;
+    uint32_t delay = 0;  // rounds before it begins
     bool ended() const { return next == end; }
   };
 
   Stretch& stretch(size_t sweep, uint32_t part) { return stretches_[sweep * tile_.parts + part]; }
+
+  // set_delays() has sweeps that lie end to end begin one behind the other. A launch of one task
+  // has no place there.
+  void set_delays(uint32_t part) {
+    std::vector<double> places(sweeps_.size(), 0);
+    double first = std::numeric_limits<double>::max();
+    for (size_t i = 0; i < sweeps_.size(); ++i) {
+      const Stretch& own = stretch(i, part);
+      if (sweeps_[i].tasks == 1 || own.ended()) continue;
+      places[i] =
+          begin_of(plan_.launches[sweeps_[i].launch], tile_) + 1.0 * own.begin / sweeps_[i].tasks;
+      first = std::min(first, places[i]);
+    }
+    for (size_t i = 0; i < sweeps_.size(); ++i)
+      stretch(i, part).delay = static_cast<uint32_t>(std::max(0.0, places[i] - first) * rounds_);
+  }
 
   void take(const Sweep& sweep, Stretch& stretch, uint32_t part) {
     if (tile_.parts > 1) {
@@ -135,7 +155,7 @@ class Sweeper {
   uint32_t rounds_open(size_t place) {
     const Sweep& sweep = sweeps_[place];
     const uint32_t position = stretch(place, 0).next;
-    if (sweep.tasks != rounds_[0]) return 0;  // it may go on by none or by two
+    if (sweep.tasks != rounds_) return 0;  // it may go on by none or by two
     uint32_t rounds = sweep.tasks - position;
     if (rounds == 0) return 0;
     for (const Gate& gate : gates_of(sweep)) {
@@ -169,18 +189,15 @@ class Sweeper {
     return std::span(gates_).subspan(sweep.first_gate, sweep.gate_count);
   }
 
-  // advance() lets a sweep go on as far as its masters allow, but no faster than the longest sweep
-  // of the tile passes over its launch: only sweeps of the same region share the cache.
+  // advance() lets a sweep go on by a task where its masters allow it, but no faster than the
+  // longest sweep of the tile passes over its launch: only sweeps of the same region share the
+  // cache.
   void advance(size_t place, uint32_t part, uint64_t round) {
     Stretch& own = stretch(place, part);
-    const uint64_t rounds = rounds_[part];
-    const uint64_t length = own.end - own.begin;
-    const uint64_t pace = divide_up(length, rounds);
-    for (uint64_t i = 0; i < pace; ++i) {
-      if (own.ended() || (own.next - own.begin) * rounds >= round * length) return;
-      if (!open(sweeps_[place], own.next, part)) return;
-      take(sweeps_[place], own, part);
-    }
+    const Sweep& sweep = sweeps_[place];
+    if (own.ended() || round <= own.delay) return;
+    if (uint64_t{own.next - own.begin} * rounds_ >= (round - own.delay) * sweep.tasks) return;
+    if (open(sweep, own.next, part)) take(sweep, own, part);
   }
 
   bool open(const Sweep& sweep, uint32_t position, uint32_t part) {
@@ -201,7 +218,7 @@ class Sweeper {
   const TimeTile& tile_;
   WorkerTickets& workers_;
   RunWriter* const runs_;
-  std::vector<uint64_t> rounds_;  // of a part's longest stretch, which nothing holds back
+  uint32_t rounds_ = 1;  // of the longest sweep, which nothing holds back
   std::vector<Sweep> sweeps_;
   std::vector<Stretch> stretches_;  // by sweep, and by part in it
   std::vector<Gate> gates_;

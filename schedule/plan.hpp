@@ -47,6 +47,10 @@ struct LaunchTasks {
   uint32_t first_flag = 0;        // of its task 0; task i has flag first_flag + i
   uint32_t first_dependence = 0;  // into Plan::dependences
   uint32_t dependence_count = 0;
+  // Where its sweep begins among those of the launches that it shares tiles with, and where the
+  // last of them ends, in sweeps.
+  double begin = 0;
+  double extent = 1;
 };
 
 inline uint32_t task_count(const LaunchTasks& launch) {
@@ -91,6 +95,11 @@ struct TimeTile {
   bool is_backward = false;
   friend bool operator==(const TimeTile&, const TimeTile&) = default;
 };
+
+// begin_of() is where a launch's sweep begins in a tile, in sweeps.
+inline double begin_of(const LaunchTasks& launch, const TimeTile& tile) {
+  return tile.is_backward ? launch.extent - 1 - launch.begin : launch.begin;
+}
 
 // Plan. Its tasks, flag_count of them, are listed, or where there are runs, these say what they
 // are. Invariant: they are in a topological order, that is, every task that a task waits for stands

@@ -7,7 +7,8 @@
 #include "schedule/buffer_set.hpp"
 #include "schedule/order.hpp"
 #include "schedule/small_launches.hpp"
-#include "schedule/time_tiles.hpp"
+#include "schedule/tiles/sweep_begins.hpp"
+#include "schedule/tiles/time_tiles.hpp"
 
 namespace sluice::schedule {
 namespace {
@@ -75,6 +76,9 @@ uint64_t wanted_blocks(const Launch& launch, const Machine& machine) {
 
 uint32_t blocks_per_task(const Launch& launch, const Machine& machine) {
   const uint64_t blocks = launch.grid.count();
+  const uint64_t block = launch.block_nanoseconds;
+  if (machine.on_host && block != 0 && blocks * block < shortest_task)
+    return static_cast<uint32_t>(blocks);
   uint64_t tasks = divide_up(blocks, wanted_blocks(launch, machine));
   if (tasks < machine.workers * few_tasks) {
     if (machine.on_host && launch.block_nanoseconds == 0) tasks = machine.workers * few_tasks;
@@ -166,6 +170,7 @@ void Planner::order(Plan& plan, std::span<const Launch> launches, bool computes)
   for (const uint32_t launch : order)
     ordered.push_back(launches[launch]);
   put_in_order(plan, order);
+  if (!machine.in_runs && machine.cache_bytes != 0) find_begins(plan);
   plan.tiles = find_time_tiles(plan, ordered, machine);
   if (machine.in_runs) {
     run_by_tiles(plan);

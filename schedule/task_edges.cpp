@@ -62,13 +62,15 @@ TaskEdges::TaskEdges(const dro::EdgeTable& table, uint32_t master_blocks_per_tas
 void TaskEdges::find_reach() {
   const uint32_t tasks = slave_tasks();
   const double all = reach_.master_tasks;
+  // A sweep of one task is where it ends.
+  const auto place = [&](uint32_t position) { return tasks == 1 ? 1.0 : 1.0 * position / tasks; };
   reach_.prefix.resize(tasks);
   reach_.suffix.resize(tasks);
   uint32_t prefix = 0;
   for (uint32_t task = 0; task < tasks; ++task) {
     if (!masters(task).empty()) prefix = std::max(prefix, masters(task).back().last + 1);
     reach_.prefix[task] = prefix;
-    reach_.lag = std::max(reach_.lag, prefix / all - static_cast<double>(task) / tasks);
+    if (prefix > 0) reach_.lag = std::max(reach_.lag, prefix / all - place(task));
   }
   reach_.steady.resize(tasks);
   for (uint32_t task = tasks; task-- > 0;) {
@@ -82,7 +84,9 @@ void TaskEdges::find_reach() {
   for (uint32_t task = tasks; task-- > 0;) {
     if (!masters(task).empty()) suffix = std::min(suffix, masters(task).front().first);
     reach_.suffix[task] = suffix;
-    reach_.backward_lag = std::max(reach_.backward_lag, (task + 1.0) / tasks - suffix / all);
+    if (suffix < reach_.master_tasks)
+      reach_.backward_lag =
+          std::max(reach_.backward_lag, 1 - place(tasks - 1 - task) - suffix / all);
   }
 }
 

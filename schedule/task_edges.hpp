@@ -43,11 +43,13 @@ class TaskEdges {
     std::vector<uint32_t> suffix;
     // steady[i]: up to this task, after i, the prefix grows by no more than one a task since i.
     std::vector<uint32_t> steady;
-    // lag: by which part of the master's sweep the slave's must stay behind it, between 0 and 1.
-    // For a stencil it is a few rows of the grid, for a reduction everything. backward_lag: where
-    // both sweep from the last block to the first.
-    double lag = 0;
-    double backward_lag = 0;
+    // lag: by which part of the master's sweep the slave's must stay behind it, at most 1.
+    // For a stencil it is a few rows of the grid, for a reduction everything; a slave of which only
+    // the last tasks wait may be ahead, down to -1, where it begins a whole sweep before. A slave
+    // of one task is where that ends. backward_lag: where both sweep from the last block to the
+    // first.
+    double lag = -1;
+    double backward_lag = -1;
     uint32_t master_tasks = 0;
   };
   const Reach& reach() const { return reach_; }

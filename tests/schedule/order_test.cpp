@@ -10,7 +10,8 @@
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/window_builder.hpp"
 #include "schedule/task_runs.hpp"
-#include "schedule/time_tiles.hpp"
+#include "schedule/tiles/sweep_begins.hpp"
+#include "schedule/tiles/time_tiles.hpp"
 #include "schedule/validate.hpp"
 
 namespace sluice::schedule {
@@ -43,11 +44,12 @@ class Program {
     std::vector<Launch> launches;
     for (const std::vector<TouchedBuffer>& touched : touched_)
       launches.push_back({.touched = touched});
+    if (machine.on_host) find_begins(builder.plan);
     builder.plan.tiles = find_time_tiles(builder.plan, launches, machine);
     order_by_tiles(builder.plan);
     const Status valid = validate(builder.plan);
     EXPECT_TRUE(valid) << valid.error().line();
-    if (machine.workers == 1 || !machine.on_host) expect_same_runs();
+    if (!machine.on_host) expect_same_runs();  // which know no sweeps end to end
     return builder.plan.tiles;
   }
 
@@ -115,8 +117,8 @@ TEST(Order, KeepsLaunchOrderWithoutACache) {
 TEST(Order, EndsATileWhereALaunchWaitsForAllOfAnother) {
   Program program;
   program.add_stencil({16, 64, 1}, 3, 1U << 20U);
-  const uint32_t sum = program.add({1, 1, 1}, 1, {{1, 1U << 20U}, {9, 4}});
-  program.builder.depend(sum - 1, all_table({16, 64, 1}, {1, 1, 1}));
+  const uint32_t sum = program.add({2, 1, 1}, 1, {{1, 1U << 20U}, {9, 4}});
+  program.builder.depend(sum - 1, all_table({16, 64, 1}, {2, 1, 1}));
   program.add_stencil({16, 64, 1}, 3, 1U << 20U, 5);
   const std::vector<TimeTile> tiles = program.order({.cache_bytes = 64U << 20U, .workers = 2});
   ASSERT_EQ(tiles.size(), 2U);
@@ -212,6 +214,76 @@ TEST(Order, KeepsTheSkewInEachPart) {
   ASSERT_EQ(tiles[0].parts, 2U);
   EXPECT_LE(program.farthest(0, tiles[0].end, 256 * 16), 2 * 3 * tiles[0].end);
   EXPECT_LE(program.farthest(0, tiles[0].end, 768 * 16), 2 * 3 * tiles[0].end);
+}
+
+// A field in bands of rows, of which each needs the edge rows of its neighbours in each step, which
+// are copied by launches of one task or read where they are.
+void add_bands(Program& program, uint32_t bands, uint32_t steps, bool by_copies) {
+  const Dim3 grid{4, 64, 1};
+  const uint32_t last = static_cast<uint32_t>(grid.count()) - 1;
+  const auto row = [&](uint32_t first) { return dro::BlockRange{first, first + grid.x - 1}; };
+  const auto at = [&](bool is_end) { return is_end ? last + 1 - grid.x : 0; };
+  std::vector<std::vector<uint32_t>> made(steps);
+  for (uint32_t step = 0; step < steps; ++step) {
+    for (uint32_t band = 0; band < bands; ++band) {
+      std::vector<uint32_t> sent;
+      for (uint32_t other = 0; step > 0 && other < bands; ++other) {
+        if (other + 1 != band && band + 1 != other) continue;
+        const bool is_end = other + 1 == band;  // of the other one
+        if (!by_copies) {
+          sent.push_back(made[step - 1][other]);
+          continue;
+        }
+        sent.push_back(program.add({1, 1, 1}, 1, {{100 + band, 4096}}));
+        program.builder.depend(made[step - 1][other],
+                               ranges_table(grid, {1, 1, 1}, {{row(at(is_end))}}));
+      }
+      made[step].push_back(
+          program.add(grid, grid.x, {{2 * band, 1U << 20U}, {2 * band + 1, 1U << 20U}}));
+      if (step > 0) program.builder.depend(made[step - 1][band], cross_table(grid));
+      for (uint32_t i = 0; i < sent.size(); ++i) {
+        const bool from_before = band > 0 && i == 0;
+        std::vector<std::vector<dro::BlockRange>> rows(grid.count());
+        const Dim3 master = by_copies ? Dim3{1, 1, 1} : grid;
+        for (uint32_t x = 0; x < grid.x; ++x)
+          rows[at(!from_before) + x].push_back(by_copies ? dro::BlockRange{0, 0}
+                                                         : row(at(from_before)));
+        program.builder.depend(sent[i], ranges_table(master, grid, rows));
+      }
+    }
+  }
+}
+
+TEST(Order, PutsBandsEndToEndThatNeedEachOthersEdges) {
+  for (const uint32_t workers : {1U, 2U}) {
+    for (const bool by_copies : {true, false}) {
+      SCOPED_TRACE(testing::Message() << workers << " workers, by copies " << by_copies);
+      Program program;
+      add_bands(program, 4, 8, by_copies);
+      const std::vector<TimeTile> tiles =
+          program.order({.cache_bytes = 4U << 20U, .workers = workers, .on_host = true});
+      const Plan& plan = program.builder.plan;
+      EXPECT_EQ(tiles.size(), 1U);
+      for (uint32_t band = 0; band < 4; ++band) {
+        EXPECT_DOUBLE_EQ(plan.launches[band].begin, band);
+        EXPECT_DOUBLE_EQ(plan.launches[band].extent, 4);
+      }
+    }
+  }
+}
+
+// A sum of one task that all of the next launch needs says nothing of places.
+TEST(Order, SweepsAllSideBySideWhereNothingAsksForMore) {
+  Program program;
+  program.add_stencil({16, 64, 1}, 3, 1U << 20U);
+  const uint32_t sum = program.add({1, 1, 1}, 1, {{1, 1U << 20U}, {9, 4}});
+  program.builder.depend(sum - 1, all_table({16, 64, 1}, {1, 1, 1}));
+  const uint32_t next = program.add({16, 64, 1}, 16, {{1, 1U << 20U}, {9, 4}});
+  program.builder.depend(sum, all_table({1, 1, 1}, {16, 64, 1}));
+  program.builder.depend(sum - 1, cross_table({16, 64, 1}));
+  program.order({.cache_bytes = 64U << 20U, .workers = 2, .on_host = true});
+  for (uint32_t launch = 0; launch <= next; ++launch)
+    EXPECT_DOUBLE_EQ(program.builder.plan.launches[launch].extent, 1) << launch;
 }
 
 // Each row needs forty rows before its own: a worker that began in the middle would have to come

@@ -1,6 +1,7 @@
 // Launches of one task do not come between a launch and the one that reads what it wrote.
 #include "schedule/small_launches.hpp"
 
+#include <algorithm>
 #include <deque>
 
 #include <gtest/gtest.h>
@@ -50,7 +51,9 @@ class Loop {
   std::deque<std::vector<TouchedBuffer>> touched_;
 };
 
-TEST(SmallLaunches, LetASumFollowWhatItAddsUp) {
+// It is swept right behind the launch that fills the buffer, or right before the next one, which
+// reads it too.
+TEST(SmallLaunches, LetASumStandBesideWhatItAddsUp) {
   const Loop loop(4);
   const Plan plan = Planner({.cache_bytes = 8'000'000, .workers = 1}).plan(loop.launches);
   const Status valid = validate(plan);
@@ -59,8 +62,11 @@ TEST(SmallLaunches, LetASumFollowWhatItAddsUp) {
   std::vector<uint32_t> last(loop.launches.size());
   for (uint32_t ticket = 0; ticket < plan.tasks.size(); ++ticket)
     last[plan.tasks[ticket].launch] = ticket;
-  for (uint32_t step = 0; step < 4; ++step)
-    EXPECT_LE(last[3 * step + 2] - last[3 * step], 4U) << step;
+  for (uint32_t step = 0; step < 4; ++step) {
+    const uint32_t fill = last[3 * step], sum = last[3 * step + 2];
+    const uint32_t next = step == 3 ? UINT32_MAX : last[3 * step + 3];
+    EXPECT_LE(std::min(sum - fill, next - std::min(next, sum)), 4U) << step;
+  }
 }
 
 TEST(SmallLaunches, StandBehindTheirLastMaster) {

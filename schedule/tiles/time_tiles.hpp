@@ -24,6 +24,9 @@
 
 namespace sluice::schedule {
 
+// A slave that far behind, in sweeps, leaves nothing to be shared with the end of its master's.
+constexpr double longest_lag = 0.75;
+
 // find_time_tiles() cuts the plan's launches, of which `launches` says what they touch, into tiles,
 // all in parts or none. Without cache bytes each launch is a tile.
 std::vector<TimeTile> find_time_tiles(const Plan& plan, std::span<const Launch> launches,

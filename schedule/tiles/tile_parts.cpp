@@ -1,4 +1,4 @@
-#include "schedule/tile_parts.hpp"
+#include "schedule/tiles/tile_parts.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ void TileParts::add(uint32_t launch) {
   const LaunchTasks& tasks = plan_.launches[launch];
   const size_t begin = starts_.size();
   for (uint32_t part = 0; part < tile_.parts; ++part)
-    starts_.push_back(static_cast<uint32_t>(uint64_t{task_count(tasks)} * part / tile_.parts));
+    starts_.push_back(equal_start(tasks, part));
   if (tile_.parts == 1) return;
   for (const Dependence& dependence : plan_.dependences_of(tasks)) {
     if (dependence.master < tile_.first) continue;
@@ -22,11 +22,18 @@ void TileParts::add(uint32_t launch) {
 }
 
 double TileParts::longest_drift(uint32_t launch) const {
-  const double tasks = task_count(plan_.launches[launch]);
-  double longest = 0;
+  const LaunchTasks& tasks = plan_.launches[launch];
+  if (task_count(tasks) == 1) return 0;
+  uint32_t longest = 0;
   for (uint32_t part = 1; part < tile_.parts; ++part)
-    longest = std::max(longest, starts(launch)[part] / tasks - 1.0 * part / tile_.parts);
-  return longest;
+    longest = std::max(longest, starts(launch)[part] - equal_start(tasks, part));
+  return longest / (tasks.extent * task_count(tasks));
+}
+
+uint32_t TileParts::equal_start(const LaunchTasks& launch, uint32_t part) const {
+  const double tasks = task_count(launch);
+  const double start = tasks * launch.extent * part / tile_.parts - tasks * begin_of(launch, tile_);
+  return static_cast<uint32_t>(std::clamp(start, 0.0, tasks));
 }
 
 }  // namespace sluice::schedule
