@@ -12,6 +12,10 @@ struct CacheLimits {
   uint64_t launches = 65536;    // interned, host accesses included
   uint64_t pairs = 16384;       // of patterns: what isl has computed
   uint64_t footprints = 16384;  // and as many patterns
+  // States that a place of a launch meets, before those are forgotten that the program's order
+  // covers (LaunchEntry::oldest). A loop over a few buffers has some; a program that writes another
+  // part of a buffer in each round, and reads all of it, has ever more.
+  uint64_t met = 16;
   friend bool operator==(const CacheLimits&, const CacheLimits&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number/divide_up.hpp"
 #include "dro/types.hpp"
 
 namespace sluice::dro {
@@ -41,6 +42,17 @@ class LaunchRuns {
       front.count -= drop;
       size_ -= drop;
       if (front.count == 0 && !earlier_.empty()) earlier_.erase(earlier_.begin());
+    }
+  }
+
+  // drop_before() drops from the front what is below `number`, up to the first that is not.
+  void drop_before(LaunchNumber number) {
+    while (size_ > 0) {
+      const Run& front = earlier_.empty() ? last_ : earlier_.front();
+      if (front.first >= number) return;
+      const uint64_t below =
+          front.step == 0 ? front.count : divide_up(number - front.first, front.step);
+      keep_last(size_ - std::min(front.count, below));
     }
   }
 

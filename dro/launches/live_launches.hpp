@@ -58,6 +58,14 @@ class LiveLaunches {
     crowd_ = 0;
   }
 
+  // forget_before() forgets launches below `oldest`, when they are next met.
+  void forget_before(LaunchNumber oldest) {
+    oldest_ = oldest;
+    most_met_ = 0;
+  }
+  // most_met() is how many states that live a place has met at most since then.
+  size_t most_met() const { return most_met_; }
+
   // crowd() is the most states that the index of a buffer holds, live or not.
   size_t crowd() const { return crowd_; }
 
@@ -76,9 +84,11 @@ class LiveLaunches {
     buffers_[place.slot].index.visit(place.hull, [&](StateId state) {
       Group& group = groups_[state];
       if (std::exchange(group.round, round_) == round_) return;
+      if (oldest_ != 0) group.launches.drop_before(oldest_);
       ++(group.launches.empty() ? empty : live);
       if (!group.launches.empty()) visit(state);
     });
+    most_met_ = std::max(most_met_, live);
     if (empty > 2 * live + 16) sweep(place.slot);
   }
 
@@ -180,6 +190,8 @@ class LiveLaunches {
   bool is_clear_ = true;         // no state is in an index
   size_t crowd_ = 0;
   uint64_t round_ = 0;
+  LaunchNumber oldest_ = 0;
+  size_t most_met_ = 0;
 };
 
 }  // namespace sluice::dro

@@ -65,6 +65,9 @@ struct LaunchEntry {
   LaunchNumber number = 0;
   FootprintId footprint = 0;
   std::span<const BoundArgument> arguments;  // one for each pointer slot of the footprint
+  // Launches before this one are ordered before the launch anyhow, and nobody wants to hear of
+  // them: where many are live, they are forgotten.
+  LaunchNumber oldest = 0;
 };
 
 // record_of() is the record of a tracked launch.

@@ -15,10 +15,10 @@
 #include "relation/isl_context.hpp"
 
 namespace sluice::dro {
-
 struct DependenceTracker::State {
-  State(Rule rule, Observer* heard_by, const CacheLimits& limits)
-      : observer(heard_by),
+  State(Rule rule, Observer* heard_by, const CacheLimits& its_limits)
+      : limits(its_limits),
+        observer(heard_by),
         launches(context, limits),
         engine(rule, context, launches, limits, &tables, heard_by) {
     if (rule == Rule::buffer) check = std::make_unique<RuleCheck>(context, launches, limits);
@@ -32,6 +32,7 @@ struct DependenceTracker::State {
   }
   bool is_crowded();
   void make_room(std::optional<FootprintId> wanted = {});
+  void forget_before(LaunchNumber oldest);
   void clear();
   LaunchRow::Figures figures() const { return {counters.resolved, counters.edges, effort}; }
   bool is_full() const { return engine.is_full() || (check && check->exact().is_full()); }
@@ -47,6 +48,7 @@ struct DependenceTracker::State {
     if (observer != nullptr) observer->note(std::move(record));
   }
 
+  const CacheLimits limits;
   Observer* observer;
   IslContext context;
   LaunchTable launches;
@@ -65,6 +67,12 @@ bool DependenceTracker::State::is_crowded() {
   bool crowded = launches.crowded();
   for_each_engine([&](RuleEngine& each) { crowded = crowded || each.crowded(); });
   return crowded;
+}
+
+void DependenceTracker::State::forget_before(LaunchNumber oldest) {
+  if (oldest == 0 || check || engine.live_launches().most_met() <= limits.met) return;
+  ++moment;
+  engine.live_launches().forget_before(oldest);
 }
 
 void DependenceTracker::State::clear() {
@@ -150,6 +158,7 @@ bool DependenceTracker::launch(const LaunchEntry& entry, std::vector<Dependence>
   settle();
   ++state_->moment;
   state_->make_room(entry.footprint);
+  state_->forget_before(entry.oldest);
   Budget budget(launch_cost);
   const LaunchSlot slot = state_->launches.intern(entry.footprint, entry.arguments, known, budget);
   const size_t begin = dependences.size();

@@ -48,7 +48,7 @@ std::optional<int> Runtime::State::take(const LaunchCall& call, GraphNode* node)
   observers.tell(&Observer::launched, launch);
   if (asked.races == nullptr) return way == Policy::Way::plain ? measure(launch) : give(launch);
   // Launches run one by one, in stream order, as without Sluice.
-  if (follower.journal() != nullptr) follower.follow(launch, stream, "races are checked");
+  if (follower.journal() != nullptr) follower.follow(launch, stream, "races are checked", 0);
   const std::shared_ptr<TracedBytes> traced = asked.races->to_trace();
   if (traced == nullptr) return std::nullopt;
   const std::optional<int> given =
@@ -125,8 +125,8 @@ std::optional<Dependences> Runtime::State::find(const Known& launch,
   dro::DependenceTracker& tracker = follower.tracker().get();
   const uint64_t effort = tracker.effort();
   const int64_t began = policy.compares() ? policy.now() : 0;
-  const std::optional<Dependences> on =
-      follower.follow(launch, streams.name_of(call.stream), passed_through);
+  const std::optional<Dependences> on = follower.follow(
+      launch, streams.name_of(call.stream), passed_through, streams.first_held(launch.number));
   pay.followed(call.grid.count() * call.block.count());
   const uint64_t steps = tracker.effort() - effort;
   if (!on) give_up(launch, dro::why_given_up);
@@ -147,7 +147,8 @@ std::optional<Dependences> Runtime::State::find_in_background(const Known& launc
                                                               const std::string& passed_through) {
   const LaunchCall& call = *launch.kernel.call;
   std::shared_ptr<const LaunchFollower::Search> search =
-      follower.begin(launch, streams.name_of(call.stream), passed_through, work.clock);
+      follower.begin(launch, streams.name_of(call.stream), passed_through,
+                     streams.first_held(launch.number), work.clock);
   work.last_kernel = launch.kernel.function->kernel;
   work.last_size = &work.last_kernel->pay.size(call.grid.count(), call.block);
   work.last_size->account.followed(call.grid.count() * call.block.count());

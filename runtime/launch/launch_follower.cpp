@@ -10,10 +10,6 @@
 namespace sluice::runtime {
 namespace {
 
-dro::LaunchEntry entry_of(const Known& launch) {
-  return {launch.number, launch.bound->footprint->id, launch.bound->arguments};
-}
-
 dro::LaunchView view_of(const Known& launch, const dro::StreamName& stream,
                         std::string_view passed_through) {
   const LaunchCall& call = *launch.kernel.call;
@@ -79,16 +75,24 @@ LaunchFollower::LaunchFollower(Background& background, dro::Rule rule,
       heard_(journal_.get()),
       tracker_(background, rule, &heard_, follows) {}
 
+// A journal has all that a launch depends on.
+dro::LaunchEntry LaunchFollower::entry_of(const Known& launch, dro::LaunchNumber held) const {
+  return {launch.number, launch.bound->footprint->id, launch.bound->arguments,
+          journal_ == nullptr ? held : 0};
+}
+
 bool LaunchFollower::knows(const Known& launch) {
-  return tracker_.get().knows(entry_of(launch), launch.bound->known);
+  return tracker_.get().knows(entry_of(launch, 0), launch.bound->known);
 }
 
 std::optional<Dependences> LaunchFollower::follow(const Known& launch,
                                                   const dro::StreamName& stream,
-                                                  std::string_view passed_through) {
+                                                  std::string_view passed_through,
+                                                  dro::LaunchNumber held) {
   if (journal_ != nullptr) journal_->describe_launch(view_of(launch, stream, passed_through));
   found_.clear();
-  const bool is_followed = tracker_.get().launch(entry_of(launch), found_, launch.bound->known);
+  const bool is_followed =
+      tracker_.get().launch(entry_of(launch, held), found_, launch.bound->known);
   if (!is_followed) row_ = nullptr;
   if (row_ != nullptr) row_->note(launch.bound->known, found_);
   return is_followed ? std::optional<Dependences>(found_) : std::nullopt;
@@ -121,15 +125,17 @@ bool LaunchFollower::repeat(dro::LaunchRow& row) {
 std::shared_ptr<const LaunchFollower::Search> LaunchFollower::begin(const Known& launch,
                                                                     const dro::StreamName& stream,
                                                                     std::string_view passed_through,
+                                                                    dro::LaunchNumber held,
                                                                     Policy::Clock clock) {
   row_ = nullptr;
   heard_.open(view_of(launch, stream, passed_through));
   auto search = std::make_shared<Search>();
-  tracker_.lend([search, clock, number = launch.number, footprint = launch.bound->footprint->id,
-                 arguments = launch.bound->arguments](dro::DependenceTracker& tracker) {
+  tracker_.lend([search, clock, entry = entry_of(launch, held),
+                 arguments = launch.bound->arguments](dro::DependenceTracker& tracker) mutable {
+    entry.arguments = arguments;
     const int64_t began = clock();
     const uint64_t effort = tracker.effort();
-    search->is_followed = tracker.launch({number, footprint, arguments}, search->found);
+    search->is_followed = tracker.launch(entry, search->found);
     search->nanoseconds = clock() - began;
     search->steps = tracker.effort() - effort;
   });

@@ -39,9 +39,11 @@ class LaunchFollower {
   bool knows(const Known& launch);
   // follow() finds what a launch depends on, valid until the next call; nothing where that would
   // cost too much, and then the launch is as one that pass() is told of. The journal says on which
-  // stream it was and, where `passed_through` is not empty, why it does not run as tasks.
+  // stream it was and, where `passed_through` is not empty, why it does not run as tasks. Launches
+  // before `held` need not be waited for; without a journal, where many are live, they are not told
+  // of.
   std::optional<Dependences> follow(const Known& launch, const dro::StreamName& stream,
-                                    std::string_view passed_through);
+                                    std::string_view passed_through, dro::LaunchNumber held);
   // begin_row() says that the launches up to end_row() are a run of `row`; end_row() is whether the
   // tracker knows the row now. repeat() is a further run: false, and nothing was done, where each
   // of its launches must be followed.
@@ -58,7 +60,8 @@ class LaunchFollower {
     uint64_t steps = 0;  // of the tracker
   };
   std::shared_ptr<const Search> begin(const Known& launch, const dro::StreamName& stream,
-                                      std::string_view passed_through, Policy::Clock clock);
+                                      std::string_view passed_through, dro::LaunchNumber held,
+                                      Policy::Clock clock);
   bool give_up();
   // Why a launch that was given up is no task.
   static constexpr const char* why_late = "what it depends on had not been found yet";
@@ -100,6 +103,8 @@ class LaunchFollower {
     std::string kernel_;  // its texts
     std::string passed_through_;
   };
+
+  dro::LaunchEntry entry_of(const Known& launch, dro::LaunchNumber held) const;
 
   std::unique_ptr<dro::JournalWriter> journal_;
   Heard heard_;

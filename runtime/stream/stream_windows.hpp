@@ -1,6 +1,7 @@
 // What is held back of all streams, and when it goes to the device.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,12 @@ class StreamWindows {
   // name_of() is the stream's in the journal; it finds streams in the order of their launches.
   dro::StreamName name_of(const StreamKey& stream);
   bool holds_any() const { return !held_.open().empty(); }
+  // first_held() is the first launch that is held back before `next`, or that.
+  dro::LaunchNumber first_held(dro::LaunchNumber next) const {
+    for (const WindowLine* line : held_.open())
+      next = std::min(next, line->window.first());
+    return next;
+  }
   // wait_for_room() returns when no more launches of the stream are outstanding than may be. Other
   // streams' don't count: what they wait for may be this thread.
   void wait_for_room(Gate::Lock& lock, const StreamKey& stream);

@@ -16,6 +16,25 @@ std::vector<LaunchNumber> numbers_in(const LaunchRuns& runs) {
   return numbers;
 }
 
+TEST(LaunchRuns, DropWhatIsBelowANumber) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 200; ++round) {
+    LaunchRuns runs;
+    std::vector<LaunchNumber> expected;
+    LaunchNumber number = 1;
+    for (int i = 0; i < 20; ++i) {
+      runs.add(number);
+      expected.push_back(number);
+      number += 1 + (random() % 4 == 0 ? random() % 20 : 2);
+    }
+    const LaunchNumber oldest = random() % (number + 5);
+    runs.drop_before(oldest);
+    std::erase_if(expected, [&](LaunchNumber each) { return each < oldest; });
+    ASSERT_EQ(numbers_in(runs), expected);
+    ASSERT_EQ(runs.size(), expected.size());
+  }
+}
+
 TEST(LaunchRuns, HoldWhatWasAddedInOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {

@@ -1,4 +1,8 @@
 // What the tracker does beside the known cases: precision, aliasing, memory, both rules.
+#include <algorithm>
+#include <array>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,6 +41,71 @@ TEST(Tracker, AReaderSeesTheLastMustWriteAndTheMayWritesAfterIt) {
   EXPECT_THAT(masters(driver.launch(read_all, {{x, 0}})), ElementsAre(2, 3, 4));
   // Writing needs only the reader: all before it is implied.
   EXPECT_THAT(masters(driver.launch(write_all, {{x, 0}})), ElementsAre(5));
+}
+
+// A program of few buffers and many places in them, for two trackers: one forgets what comes before
+// the launches that are held back, which the other one remembers.
+TEST(Tracker, ForgetsNoneThatMayHaveToBeWaitedFor) {
+  std::mt19937 random(7);
+  const auto below = [&](uint64_t n) { return random() % n; };
+  const Footprint part = footprint("p", {4}, {writes(chunks(4, 16, 16))});
+  const Footprint read_part = footprint("q", {4}, {reads(chunks(4, 16, 16))});
+  const Footprint read_whole = footprint("r", {4}, {reads(chunks(4, 1024, 1024))});
+  const Footprint add = footprint("a", {2}, {may_write(chunks(2, 256, 512))});
+  uint64_t forgotten = 0;
+  for (int round = 0; round < 40; ++round) {
+    DependenceTracker remembers(Rule::exact);
+    DependenceTracker forgets(Rule::exact, nullptr, {.met = below(3)});
+    LaunchNumber held = 1;
+    for (BufferId buffer : {1, 2}) {
+      remembers.buffer_created(buffer, 4096);
+      forgets.buffer_created(buffer, 4096);
+    }
+    for (LaunchNumber number = 1; number < 120; ++number) {
+      const Footprint& made = *std::array{&part, &part, &read_part, &read_whole, &add}[below(5)];
+      const uint64_t offset = &made == &part || &made == &read_part ? 64 * below(64) : 0;
+      const BoundArgument argument{1 + below(2), offset};
+      const auto masters_by = [&](DependenceTracker& tracker, LaunchNumber oldest) {
+        std::vector<Dependence> found;
+        const FootprintId id = *tracker.add_footprint(made);
+        EXPECT_TRUE(tracker.launch({number, id, {&argument, 1}, oldest}, found));
+        return masters(found);
+      };
+      if (below(6) == 0) held = std::max(held, number - below(std::min<uint64_t>(number, 20)));
+      const std::vector<LaunchNumber> all = masters_by(remembers, 0),
+                                      some = masters_by(forgets, held);
+      EXPECT_TRUE(std::ranges::includes(all, some)) << number;
+      std::vector<LaunchNumber> needed = all;
+      std::erase_if(needed, [&](LaunchNumber master) { return master < held; });
+      EXPECT_TRUE(std::ranges::includes(some, needed)) << number;
+      forgotten += all.size() - some.size();
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(forgotten, 1000U);
+}
+
+// Each round writes another part of a buffer and reads all that was written.
+TEST(Tracker, MeetsFewWhereARoundWritesOnAndReadsAll) {
+  const Footprint part = footprint("p", {4}, {writes(chunks(4, 16, 16))});
+  const Footprint read_whole = footprint("r", {4}, {reads(chunks(4, 8192, 8192))});
+  std::array<uint64_t, 2> met{};
+  for (const bool forgets : {false, true}) {
+    DependenceTracker tracker(Rule::exact);
+    tracker.buffer_created(1, 32768);
+    std::vector<Dependence> found;
+    for (LaunchNumber number = 1; number <= 160; number += 2) {
+      const BoundArgument next{1, 64 * number}, all{1, 0};
+      const LaunchNumber held = forgets ? number - std::min<LaunchNumber>(number - 1, 8) : 0;
+      const FootprintId write = *tracker.add_footprint(part),
+                        read = *tracker.add_footprint(read_whole);
+      EXPECT_TRUE(tracker.launch({number, write, {&next, 1}, held}, found));
+      EXPECT_TRUE(tracker.launch({number + 1, read, {&all, 1}, held}, found));
+    }
+    met[forgets ? 1 : 0] = found.size();
+  }
+  EXPECT_GE(met[0], 80U * 81 / 2);
+  EXPECT_LT(met[1], 80U * 20);
 }
 
 TEST(Tracker, AWriteOfTheWholeBufferIsClaimedByEveryBlock) {
