@@ -69,7 +69,7 @@ uint64_t wanted_blocks(const Launch& launch, const Machine& machine) {
     return std::clamp(many, std::min(std::bit_ceil(divide_up(good_task, block)), usual), usual);
   }
   const bool is_short = block != 0 && usual * block < shortest_task;
-  return is_short ? std::bit_floor(divide_up(good_task, block)) : usual;
+  return is_short ? std::bit_ceil(divide_up(shortest_task, block)) : usual;
 }
 
 }  // namespace

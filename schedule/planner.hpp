@@ -58,10 +58,11 @@ class Planner {
 
 // blocks_per_task() is how many neighbouring blocks of a launch make a task that is worth its
 // ticket and still lets workers end together: machine.task_threads threads, unless blocks were
-// measured: then for machine.least_nanoseconds, or where there is no such bound and the task takes
-// less than 2 or more than 24 microseconds, for about 8, but no more tasks than workers need to end
-// together. Fewer blocks where a worker would get no task, or only one while blocks are still to be
-// measured; whole rows of blocks, or whole parts of a row.
+// measured: then for machine.least_nanoseconds, or where there is no such bound for 2 microseconds
+// at least, and where the task takes more than 24 for about 8, but no more tasks than workers need
+// to end together. A launch of less than 2 is one task on the host. Fewer blocks where a worker
+// would get no task, or only one while blocks are still to be measured; whole rows of blocks, or
+// whole parts of a row.
 uint32_t blocks_per_task(const Launch& launch, const Machine& machine);
 
 // tile_cache_bytes() is how many bytes a time tile may fill: a part of a last-level cache of so

@@ -1,5 +1,6 @@
 #include "megakernel/host/processor_share.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -17,7 +18,7 @@ ProcessorShare share_of_threads(const std::string& tasks) {
     ProcessorShare one;
     if (!(file >> one.ran >> one.waited)) continue;
     all.ran += one.ran;
-    all.waited += one.waited;
+    all.waited += std::min(one.waited, one.ran);
   }
   return all;
 }

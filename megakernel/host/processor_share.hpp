@@ -17,7 +17,10 @@ struct ProcessorShare {
   bool is_contended() const { return 8 * waited > ran + waited; }
 };
 
-// share_of_threads() is that of all threads of a process, by the kernel's text of it in the folders
+// share_of_threads() is that of all threads of a process. Of a thread that has waited for longer
+// than it has run, what it ran counts as waited: one that is woken for a moment, now and then,
+// where another thread of the process runs, waits for that one's time slice though the next
+// processor is idle. It is told by the kernel's text of it in the folders
 // of `tasks` (Linux, Documentation/scheduler/sched-stats.rst); nothing where it does not say. It
 // takes some microseconds a thread, and leaves errno. Thread-safe.
 ProcessorShare share_of_threads(const std::string& tasks = "/proc/self/task");

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/task_edges.hpp"
@@ -50,19 +50,21 @@ class SweepGroups {
       known_[launch].first = launch;
   }
 
-  // Masters come before their slaves.
+  // Masters come before their slaves. What depends with a lag alone says most exactly where it is.
   void add(uint32_t launch) {
-    for (const Dependence& dependence : plan_.dependences_of(plan_.launches[launch])) {
+    const std::span<const Dependence> dependences = plan_.dependences_of(plan_.launches[launch]);
+    for (const Dependence& dependence : dependences) {
+      if (!is_small(launch) && is_lag(dependence)) join(dependence.master, launch, 0);
+    }
+    for (const Dependence& dependence : dependences) {
       const TaskEdges::Reach& reach = dependence.task_edges->reach();
       if (reach.prefix.back() == 0) continue;
-      if (is_small(dependence.master)) {
-        for (const Known& stretch : stretches_[dependence.master])
-          add(stretch.launch, launch, stretch.of, slaves_of(reach));
-      } else if (!is_small(launch) && std::max(reach.lag, reach.backward_lag) <= longest_lag) {
-        join(dependence.master, launch, 0);
-      } else {
+      if (!is_small(dependence.master)) {
         add(dependence.master, launch, masters_of(reach), slaves_of(reach));
+        continue;
       }
+      for (const Known& stretch : stretches_[dependence.master])
+        add(stretch.launch, launch, stretch.of, slaves_of(reach));
     }
   }
 
@@ -96,6 +98,12 @@ class SweepGroups {
   };
 
   bool is_small(uint32_t launch) const { return task_count(plan_.launches[launch]) == 1; }
+
+  bool is_lag(const Dependence& dependence) const {
+    const TaskEdges::Reach& reach = dependence.task_edges->reach();
+    return !is_small(dependence.master) && reach.prefix.back() != 0 &&
+           std::max(reach.lag, reach.backward_lag) <= longest_lag;
+  }
 
   Place find(uint32_t launch) {
     const Place place = known_[launch];

@@ -167,9 +167,24 @@ class ProcessorShareTest : public ::testing::Test {
 
 TEST_F(ProcessorShareTest, IsOfAllThreads) {
   add("172781534 51466817 24\n");
-  add("1000000 2000000 3\n");
-  EXPECT_EQ(read().ran, 173781534);
+  add("3000000 2000000 3\n");
+  EXPECT_EQ(read().ran, 175781534);
   EXPECT_EQ(read().waited, 53466817);
+}
+
+// Two threads work, a third one is woken now and then on the processor of one of them.
+TEST_F(ProcessorShareTest, SeesNoContentionInAThreadThatHardlyRuns) {
+  add("713000000 12000000 342\n");
+  add("462000000 55000000 246\n");
+  add("8000000 387000000 325\n");
+  EXPECT_FALSE(read().is_contended());
+}
+
+// Beside two busy processes on two processors.
+TEST_F(ProcessorShareTest, SeesContentionWhereThreadsWaitForLongerThanTheyRun) {
+  add("100000000 200000000 50\n");
+  add("100000000 200000000 50\n");
+  EXPECT_TRUE(read().is_contended());
 }
 
 TEST_F(ProcessorShareTest, LeavesOutThreadsOfWhichTheTextIsAnother) {

@@ -58,7 +58,7 @@ TEST(BlocksPerTask, IsNoShorterThanWorkersNeedToEndTogether) {
 }
 
 TEST(BlocksPerTask, IsLongWhereBlocksWereMeasuredToTakeLittle) {
-  EXPECT_EQ(blocks({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 512U);
+  EXPECT_EQ(blocks({1 << 20, 1, 1}, {256, 1, 1}, for_workers(2), 8), 256U);
 }
 
 // A GPU's: 65536 blocks of 3 microseconds each, which were two of them a ticket before they were
