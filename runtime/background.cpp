@@ -1,5 +1,7 @@
 #include "runtime/background.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include <pthread.h>
@@ -18,6 +20,9 @@ namespace {
 constexpr int lowest_priority = 19;
 // As the policy's part: what else may compete with the program's threads.
 constexpr int64_t eager_for_a_part = 50;  // 2 % of the time so far
+
+// Nanoseconds, so that short work wakes nobody each time.
+constexpr int64_t shortest_count = 5'000'000;
 
 int64_t time_of(clockid_t clock) {
   timespec time = {};
@@ -40,6 +45,9 @@ void Background::add(std::function<void()> work) {
     std::thread([this] { serve(); }).detach();
     is_serving_ = true;
     at_work_since_ = time_of(CLOCK_MONOTONIC);
+    if (watch_ != Watch::none) return;
+    std::thread([this] { watch(); }).detach();
+    watch_ = Watch::waits;
   } catch (const std::system_error&) {
     const std::function<void()> alone = std::move(work_.back());
     work_.pop_back();
@@ -56,6 +64,7 @@ void Background::serve() {
   thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   pthread_getcpuclockid(pthread_self(), &processor_);
   is_lowered_ = false;
+  if (watch_ == Watch::waits) began_.notify_one();
   while (!work_.empty()) {
     lower_where_long();
     std::function<void()> work = std::move(work_.front());
@@ -73,9 +82,30 @@ void Background::serve() {
   ended_.notify_all();
 }
 
+// Work that takes long is lowered while the program asks for nothing. The thread is there for good,
+// since most of what is served is over by the time that a thread has begun.
+void Background::watch() {
+  std::unique_lock lock(mutex_);
+  while (watch_ != Watch::stops) {
+    watch_ = Watch::waits;
+    began_.wait(lock, [this] { return watch_ == Watch::stops || (thread_ != 0 && !is_lowered_); });
+    if (watch_ == Watch::stops) break;
+    watch_ = Watch::counts;
+    const int64_t left = allowed() - (spent_ + time_of(processor_)) / processors_;
+    const std::chrono::nanoseconds time(std::max(left, shortest_count));
+    began_.wait_for(lock, time, [this] { return watch_ == Watch::stops; });
+    if (thread_ != 0) lower_where_long();
+  }
+  watch_ = Watch::none;
+  ended_.notify_all();
+}
+
+int64_t Background::allowed() const {
+  return eager_ + (time_of(CLOCK_MONOTONIC) - started_) / eager_for_a_part;
+}
+
 void Background::lower_where_long() {
-  const int64_t allowed = eager_ + (time_of(CLOCK_MONOTONIC) - started_) / eager_for_a_part;
-  if (is_lowered_ || (spent_ + time_of(processor_)) / processors_ < allowed) return;
+  if (is_lowered_ || (spent_ + time_of(processor_)) / processors_ < allowed()) return;
   const KeepErrno keep;
   const sched_param none = {};
   sched_setscheduler(thread_, SCHED_BATCH, &none);  // it takes no processor from who runs
@@ -112,7 +142,9 @@ void Background::drop() {
 void Background::stop() {
   std::unique_lock lock(mutex_);
   work_.clear();
-  ended_.wait(lock, [this] { return !is_serving_; });
+  if (watch_ != Watch::none) watch_ = Watch::stops;
+  began_.notify_all();
+  ended_.wait(lock, [this] { return !is_serving_ && watch_ == Watch::none; });
 }
 
 }  // namespace sluice::runtime

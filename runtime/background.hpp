@@ -83,6 +83,8 @@ class Background {
  private:
   void add(std::function<void()> work);
   void serve();
+  void watch();
+  int64_t allowed() const;
   void lower_where_long();
 
   const bool waits_;
@@ -98,6 +100,9 @@ class Background {
   int64_t at_work_since_ = 0;  // the work of now
   int64_t processors_ = 1;     // that the process has
   bool is_lowered_ = false;
+  std::condition_variable began_;
+  enum class Watch { none, waits, counts, stops };
+  Watch watch_ = Watch::none;  // what a second thread does, which lowers the one that serves
 };
 
 }  // namespace sluice::runtime

@@ -48,6 +48,17 @@ TEST(Background, GetsNoneOfTheProgramsSignals) {
   EXPECT_FALSE(blocks_all());
 }
 
+// A program that waits for its device asks for nothing meanwhile.
+TEST(Background, GoesOnAtTheLowestPriorityThoughNobodyAsks) {
+  Background background(false, 1'000'000);
+  const auto work_until_lowered = [] {
+    while (getpriority(PRIO_PROCESS, 0) != 19)
+      continue;
+  };
+  background.run(work_until_lowered).wait();
+  background.run(work_until_lowered).wait();
+}
+
 TEST(Background, GoesOnAtTheLowestPriorityOnceItHasTakenLong) {
   const auto priority = [] { return getpriority(PRIO_PROCESS, 0); };
   constexpr int64_t for_ever = int64_t{1} << 62U;
