@@ -82,7 +82,8 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
              {.workers = config.workers,
               .stress = config.stress,
               .times_tasks = config.time_tasks && follower.journal() != nullptr,
-              .only_what_pays = policy_of(config, device).has_value()}),
+              .only_what_pays = policy_of(config, device).has_value(),
+              .clock = clock_of(config)}),
       streams(gate, device, runner, policy, follower, observers, limits_of(config)),
       takes{.transfers = device.has_host_memory() && runs_freely(config, device),
             .host_memory = device.has_host_memory() && !config.checks.has_value()} {
@@ -294,7 +295,7 @@ void tell_costs(State& state) {
       "launches were given up",
       found.dearest_launch.steps, found.dearest_launch.bytes, found.dearest_footprint.steps,
       found.dearest_footprint.bytes, found.given_up);
-  const Budget::Cost& analysis = state.code.dearest_analysis();
+  const Budget::Cost& analysis = state.code.analyses().dearest;
   log::debug("an analysis took at most {} steps and {} bytes", analysis.steps, analysis.bytes);
   log::debug("{} of {} launches were repeated with their graphs", found.repeated, found.launches);
   const schedule::Planner::Count planned = state.runner.planned();

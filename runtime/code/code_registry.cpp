@@ -141,7 +141,7 @@ Result<PtxCode*> code_of(const Function& function) {
   return &*image.code;
 }
 
-void CodeRegistry::make_model(const Function& function) {
+void CodeRegistry::make_model(const Function& function, bool if_kept) {
   Kernel& kernel = *function.kernel;
   if (kernel.tried || kernel.making.valid()) return;
   // What an earlier start has left takes less than to ask another thread for it.
@@ -150,6 +150,7 @@ void CodeRegistry::make_model(const Function& function) {
     kernel.tried = kernel.model != nullptr;
     if (kernel.tried) return;
   }
+  if (if_kept) return;
   kernel.making = background_.run(
       [this, name = kernel.name, image = function.image]() -> Result<std::unique_ptr<KernelModel>> {
         const std::optional<SlowWork> telling = tell_of(name, background_);

@@ -43,8 +43,9 @@ class CodeRegistry {
   // handle is found again.
   Function* find(void* function);
 
-  // make_model() begins to make the kernel's model at the first call; model_of() is it.
-  void make_model(const Function& function);
+  // make_model() begins to make the kernel's model at the first call; model_of() is it. `if_kept`:
+  // only where an earlier start has left it.
+  void make_model(const Function& function, bool if_kept);
   // ask_for_footprint() gives the kernel's model a shape to answer in kernel.asked, and keeps
   // kernel and code as long as that takes. `at_once`: on the calling thread.
   void ask_for_footprint(const Function& function, const analysis::LaunchShape& shape,
@@ -55,9 +56,12 @@ class CodeRegistry {
     for (const auto& [handle, function] : functions_)
       each(*function.kernel);
   }
-  // dearest_analysis() is what the dearest analysis of any kernel took, kept by whom its answer
-  // comes to.
-  Budget::Cost& dearest_analysis() { return dearest_; }
+  // analyses() are figures of the analyses of all kernels, kept by whom the answers come to.
+  struct Analyses {
+    Budget::Cost dearest;
+    int64_t longest_unfinished = 0;  // unfinished_analysis() of a kernel launched so far
+  };
+  Analyses& analyses() { return analyses_; }
 
   // limits_changed() says that the device may accept other launches of the function now;
   // limits_of() is how often it was called. accepted() says that the device took the call, begun
@@ -84,7 +88,7 @@ class CodeRegistry {
   const bool traced_;
   std::unordered_map<void*, std::shared_ptr<CodeImage>> images_;
   std::unordered_map<void*, Function> functions_;
-  Budget::Cost dearest_;
+  Analyses analyses_;
 };
 
 // code_of() is the PTX of the function's image; an error where it has none.

@@ -74,6 +74,7 @@ struct Function {
   std::shared_ptr<CodeImage> image;  // whose kernel this is
   void* code = nullptr;              // the CUmodule or CUlibrary that it was found in
   RecentLaunches<4> recent;
+  uint32_t launches = 0;               // so far, of which two are as good as many
   std::optional<SluiceBlockCode> own;  // of a kernel of Sluice's own, which is in no image
 };
 

@@ -20,6 +20,9 @@ constexpr const char* being_followed = "what an earlier launch depends on was st
 constexpr const char* is_too_long =
     "its analysis did not end in an earlier start, and is tried again when the program has run for "
     "longer";
+constexpr const char* is_too_early =
+    "the analysis of another kernel did not end in an earlier start, and this one is launched for "
+    "the first time";
 constexpr const char* being_read = "what its blocks touch was still being read";
 // Shapes of a kernel that a program may ask about before the analysis counts as following: that
 // many it asks for at nearly every first launch, and the cache of analyses answers next time.
@@ -41,10 +44,13 @@ Understood LaunchReader::understand(const LaunchCall& call, dro::LaunchNumber nu
   if (policy_.is_aside(kernel.pay, call.grid.count(), call.block)) {
     return NotYet{{&kernel, policy_.why_aside()}};
   }
+  function->launches = std::min(function->launches + 1, 2U);
   if (!kernel.tried) {
     // The launch needs its blocks' code in any case: that is made meanwhile.
     const bool is_first = !kernel.making.valid();
-    code_.make_model(*function);
+    const bool waits = !may_be_analysed(*function, 0);
+    code_.make_model(*function, waits);
+    if (!kernel.tried && waits) return not_yet(call, kernel, is_too_early);
     if (is_first && !waiting_.background.waits() && shape_refusal(call) == nullptr)
       code_.prepare_block_code(*function, call);
     if (!kernel.tried && !waiting_.for_end_of(kernel.making, call.stream))
@@ -122,6 +128,15 @@ bool LaunchReader::is_like(const LaunchCall& call, std::span<const std::byte> be
          });
 }
 
+// Where a start has ended within an analysis, so may the next: a kernel that is launched once, as
+// those that prepare something, would gain nothing from its own.
+bool LaunchReader::may_be_analysed(const Function& function, int64_t unfinished) const {
+  if (!policy_.compares()) return true;
+  if (function.launches == 1)
+    unfinished = std::max(unfinished, code_.analyses().longest_unfinished);
+  return policy_.age() >= Policy::age_for_unfinished * unfinished;
+}
+
 std::nullptr_t LaunchReader::later(const std::string& why) {
   refusal_.reason = why;
   refusal_.is_pending = true;
@@ -165,10 +180,12 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
       later(pay.why_not);
       return std::nullopt;
     }
-    const int64_t age_to_try = Policy::age_for_unfinished * unfinished_analysis(kernel);
-    if (policy_.compares() && policy_.age() < age_to_try &&
+    const int64_t unfinished = unfinished_analysis(kernel);
+    int64_t& longest = code_.analyses().longest_unfinished;
+    longest = std::max(longest, unfinished);
+    if (!may_be_analysed(function, unfinished) &&
         !(kernel.asked.empty() && kernel.model->is_kept(shape_))) {
-      later(is_too_long);
+      later(unfinished > 0 ? is_too_long : is_too_early);
       return std::nullopt;
     }
     // Nor would answers come in time if all of them were asked for.
@@ -193,7 +210,7 @@ std::optional<analysis::Footprint> LaunchReader::answer_of(const Function& funct
   }
   TimedFootprint answer = kernel.asked.extract(asked).mapped().get();
   kernel.last_analysis = answer.nanoseconds;
-  code_.dearest_analysis() = Budget::larger(code_.dearest_analysis(), answer.dearest);
+  code_.analyses().dearest = Budget::larger(code_.analyses().dearest, answer.dearest);
   return std::move(answer.footprint);
 }
 

@@ -58,6 +58,9 @@ class LaunchReader {
   // footprint_of() is null where the analysis has not answered yet.
   const CachedFootprint* footprint_of(const Function& function, const StreamKey& stream);
   std::optional<analysis::Footprint> answer_of(const Function& function, const StreamKey& stream);
+  // may_be_analysed() is whether a kernel may, of which earlier starts have left so many
+  // nanoseconds of an analysis that did not end.
+  bool may_be_analysed(const Function& function, int64_t unfinished) const;
   std::nullptr_t later(const std::string& why);  // what is asked for is not there yet
   // read() has the tracker read a footprint of shape_: what takes longer in the background, and
   // then, as where that has not ended in time, it is null. keep_read() keeps what was read there.

@@ -32,8 +32,9 @@ class TileFinder {
   std::vector<TimeTile> find() {
     std::vector<TimeTile> tiles;
     const auto launches = static_cast<uint32_t>(plan_.launches.size());
+    bool is_backward = false;
     for (uint32_t first = 0; first < launches;) {
-      begin({.first = first, .parts = parts_, .is_backward = parts_ > 1 && tiles.size() % 2 == 1});
+      begin({.first = first, .parts = parts_, .is_backward = is_backward});
       tile_.end = first + 1;
       while (tile_.end < launches && take(tile_.end))
         ++tile_.end;
@@ -41,6 +42,7 @@ class TileFinder {
           parts_ > 1 ? 0 : static_cast<uint32_t>(divide_up(machine_.workers, tile_.end - first));
       tiles.push_back(tile_);
       first = tile_.end;
+      if (parts_ > 1 && has_sweep()) is_backward = !is_backward;
     }
     return tiles;
   }
@@ -59,7 +61,10 @@ class TileFinder {
     if (machine_.cache_bytes == 0) return false;
     const LaunchTasks& tasks = plan_.launches[launch];
     starts_[launch] = start_of(launch);
-    if (task_count(tasks) > 1) {
+    if (task_count(tasks) == 1) {
+      // Workers share those out that are beside no sweep.
+      if (!has_sweep()) return false;
+    } else {
       const double lag = starts_[launch] - begin_of(tasks, tile_);
       if (lag * parts_ > longest_lag * tasks.extent) return false;
       longest_ = std::max(longest_, lag);
@@ -69,6 +74,8 @@ class TileFinder {
     }
     return takes_parts(launch);
   }
+
+  bool has_sweep() const { return !levels_.empty(); }
 
   // A launch of one task touches few bytes of its buffers.
   void add_buffers(uint32_t launch) {

@@ -272,6 +272,17 @@ TEST(Order, PutsBandsEndToEndThatNeedEachOthersEdges) {
   }
 }
 
+// Launches of one task that know nothing of each other are no tile, which would be one worker's.
+TEST(Order, LeavesLaunchesOfOneTaskToAllWorkers) {
+  Program program;
+  for (uint32_t launch = 0; launch < 8; ++launch)
+    program.add({4, 1, 1}, 4, {{launch, 4096}});
+  const std::vector<TimeTile> tiles =
+      program.order({.cache_bytes = 1U << 20U, .workers = 2, .on_host = true});
+  EXPECT_EQ(tiles.size(), 8U);
+  EXPECT_TRUE(program.builder.plan.queue_ends.empty());
+}
+
 // A sum of one task that all of the next launch needs says nothing of places.
 TEST(Order, SweepsAllSideBySideWhereNothingAsksForMore) {
   Program program;

@@ -152,8 +152,9 @@ bool is_of_device(const Driver& driver, uintptr_t address) {
 
 CUresult copy_as_called(Driver& driver, const StreamRef& stream, const Copy& copy,
                         const CUDA_MEMCPY3D& parameters) {
-  const bool is_within =
-      is_of_device(driver, copy.destination.address) && is_of_device(driver, copy.source.address);
+  const bool is_within = copy.source.side != Side::host && copy.destination.side != Side::host &&
+                         is_of_device(driver, copy.destination.address) &&
+                         is_of_device(driver, copy.source.address);
   return is_within && !is_captured(stream) ? copy_in_stream(driver, stream, copy, parameters)
                                            : copy_now(driver, stream, copy);
 }

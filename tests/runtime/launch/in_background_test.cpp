@@ -241,6 +241,17 @@ TEST_F(InBackground, AnAnalysisThatDidNotEndIsTriedLaterInTheNextStart) {
     ASSERT_EQ(third.launch(*runtime, kernels["step"], t), 0);
   device.wait_idle();
   EXPECT_EQ(begun, 1);
+  // Another kernel may be launched once, and is not analysed before it comes again.
+  std::atomic<int> prepared = 0;
+  kernels["opaque"].footprint = [&prepared](const analysis::LaunchShape& shape) {
+    ++prepared;
+    return testing::step_footprint(shape);
+  };
+  ASSERT_EQ(third.launch(*runtime, kernels["opaque"], 20), 0);
+  synchronise();
+  EXPECT_EQ(prepared, 0);
+  for (; prepared == 0; std::this_thread::yield())
+    ASSERT_EQ(third.launch(*runtime, kernels["opaque"], 20), 0);
   now = int64_t{1} << 50U;
   for (; begun == 1; std::this_thread::yield())
     ASSERT_EQ(third.launch(*runtime, kernels["step"], 20), 0);
