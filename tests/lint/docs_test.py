@@ -34,7 +34,7 @@ CALLED_BY_THE_SHIM = {"cuInit", "cuMemcpy", "cuLaunchHostFunc", "cuLaunchKernel"
 # Where constants are tuned, and those there that are not: codes, sentinels, and what others fix.
 TUNED = ("runtime/", "schedule/", "megakernel/host/")
 NOT_TUNED = {"address_base", "alignment", "around", "before_address", "between", "forever", "index_names", "launch_failed", "no_patience", "no_ticket", "out_of_memory",
-             "page_bytes", "page_shift", "slow_analysis", "unbounded", "unknown", "why", "why_alone", "why_plain", "why_late", "being_analysed", "being_followed", "being_read", "is_too_long", "name_of_unfinished", "whole_launch",
+             "page_bytes", "page_shift", "slow_analysis", "unbounded", "unknown", "why", "why_alone", "why_plain", "why_late", "being_analysed", "being_followed", "being_read", "is_too_early", "is_too_long", "name_of_unfinished", "whole_launch",
              "word_bits"}
 
 
