@@ -82,8 +82,7 @@ Runtime::State::State(const Config& config, Device& real_device, ModelMaker make
              {.workers = config.workers,
               .stress = config.stress,
               .times_tasks = config.time_tasks && follower.journal() != nullptr,
-              .only_what_pays = policy_of(config, device).has_value(),
-              .clock = clock_of(config)}),
+              .only_what_pays = policy_of(config, device).has_value()}),
       streams(gate, device, runner, policy, follower, observers, limits_of(config)),
       takes{.transfers = device.has_host_memory() && runs_freely(config, device),
             .host_memory = device.has_host_memory() && !config.checks.has_value()} {

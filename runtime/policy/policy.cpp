@@ -277,8 +277,7 @@ void Policy::count(Sample& sample, Mark& kernel, uint64_t blocks, const schedule
   if (sample.launches == 0) {
     sample = {.phase = phase_,
               .round = phase_ == nullptr ? 0 : phase_->round,
-              .began = called != 0 ? called : now(),
-              .is_behind_others = std::exchange(has_passed_, false)};
+              .began = called != 0 ? called : now()};
   }
   ++sample.launches;
   if (way_ == Way::tasks && sample.phase != nullptr) sample.phase->add_tasks(1);
@@ -300,12 +299,10 @@ std::optional<Policy::Sample> Policy::count_plain(Mark& kernel, uint64_t blocks,
   return std::exchange(plain_sample_, {});
 }
 
-// Launches have the device from when the ones before have ended, or else from their call. What it
-// takes to come to them is theirs too, but where others that nobody has timed are before them.
-std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample, int64_t turn) {
+// Launches have the device from when the ones before have ended, or else from their call.
+std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
   const int64_t now = clock_();
-  const int64_t before = std::max(last_ended_, sample.is_behind_others ? turn : 0);
-  const int64_t taken = std::max<int64_t>(1, now - std::max(sample.began, before));
+  const int64_t taken = std::max<int64_t>(1, now - std::max(sample.began, last_ended_));
   last_ended_ = now;
   if (sample.phase == nullptr) return std::nullopt;
   Phase& phase = *sample.phase;

@@ -143,10 +143,9 @@ class Policy {
     Phase* phase = nullptr;
     uint64_t round = 0;
     uint64_t launches = 0;
-    uint64_t work = 0;              // blocks by their weights
-    int64_t began = 0;              // when the program made the first of them
-    const void* line = nullptr;     // samples of one run one after the other
-    bool is_behind_others = false;  // launches that are in no sample come right before
+    uint64_t work = 0;           // blocks by their weights
+    int64_t began = 0;           // when the program made the first of them
+    const void* line = nullptr;  // samples of one run one after the other
   };
 
   // Row is launches of one phase that come together. may_go() is whether all of them would go as
@@ -207,9 +206,8 @@ class Policy {
   // count_plain() counts a launch that is about to be given plainly; the sample when it is full.
   std::optional<Sample> count_plain(Mark& kernel, uint64_t blocks, const schedule::BlockCost* cost,
                                     int64_t called);
-  // ended() says that the device has just ended all launches of a sample, to which it came at
-  // `turn`; 0: nobody knows.
-  std::optional<Verdict> ended(Way way, const Sample& sample, int64_t turn = 0);
+  // ended() says that the device has just ended all launches of a sample.
+  std::optional<Verdict> ended(Way way, const Sample& sample);
   // plain_speed() is how many times as fast plain launches were at the last comparison, if any.
   std::optional<double> plain_speed() const { return plain_speed_; }
 
@@ -262,7 +260,6 @@ class Policy {
   friend bool is_in_vain(const Policy& policy, const Account& account);
   friend bool awaits_samples(const Policy& policy);
   friend void await_no_longer(Policy& policy);
-  friend void pass(Policy& policy);
   friend void meet(Policy& policy, Mark& kernel, uint64_t blocks, const Dim3& block);
   friend void charge(Policy& policy, Account& account, int64_t nanoseconds);
   Phase& phase_of(Mark& kernel, uint64_t blocks, const Dim3& block);
@@ -282,15 +279,9 @@ class Policy {
   std::optional<Way> way_;  // likewise; nothing where it was not understood
   std::optional<double> plain_speed_;
   Sample plain_sample_;
-  bool has_passed_ = false;  // a launch that is in no sample, since the last that is
-  int64_t last_ended_ = 0;   // when the device ended the sample before
+  int64_t last_ended_ = 0;  // when the device ended the sample before
   Habit habit_;
 };
-
-// pass() says that a launch goes to the device that no sample has.
-inline void pass(Policy& policy) {
-  policy.has_passed_ = true;
-}
 
 // meet() says that the program makes such launches, though this one is not understood yet: they are
 // of one phase with those that come about it.

@@ -111,7 +111,7 @@ WindowRunner::Ended GivenWindows::end_of(WindowLine& line,
       late_error_ = launch_failed;
     }
     if (times != nullptr) observers_.tell(&Observer::window_ran, *window, *times);
-    this->ended(line, Policy::Way::tasks, sample, window->turn);
+    this->ended(line, Policy::Way::tasks, sample);
   };
 }
 
@@ -172,9 +172,8 @@ void GivenWindows::forget(WindowLine& line, std::span<const WindowPart> parts) {
   if (makes_room) room_made_.notify_all();
 }
 
-void GivenWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample,
-                         int64_t turn) {
-  const auto verdict = policy_.compares() ? policy_.ended(way, sample, turn) : std::nullopt;
+void GivenWindows::ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample) {
+  const auto verdict = policy_.compares() ? policy_.ended(way, sample) : std::nullopt;
   if (verdict) follower_.tell(*verdict);
   if (way == Policy::Way::plain) room_made_.notify_all();
   if (line.outstanding == 0) idle_(line);

@@ -89,7 +89,7 @@ class GivenWindows {
   void count(WindowLine& line, std::span<const WindowPart> parts);
   void forget(WindowLine& line, std::span<const WindowPart> parts);
   bool has_room(size_t launches) const { return launches <= room_ / 2; }
-  void ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample, int64_t turn = 0);
+  void ended(WindowLine& line, Policy::Way way, const Policy::Sample& sample);
 
   Gate& gate_;
   Device& device_;

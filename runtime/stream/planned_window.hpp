@@ -1,7 +1,6 @@
 // A closed window on its way to an executor.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "megakernel/window.hpp"
@@ -16,7 +15,6 @@ struct PlannedWindow {
   LaunchWindow held;
   std::vector<SluiceBlockLaunch> launches;
   megakernel::Window tables;
-  int64_t turn = 0;  // when the device came to it, by the policy's clock; 0: nobody knows
 
   // plan() fills the tables, by what blocks cost as far as that is known by now, for `backend`
   // where that is not null. Throws std::bad_alloc; such a window cannot be planned again.

@@ -38,7 +38,6 @@ WindowRunner::WindowRunner(Device& device, megakernel::WindowBackend* backend, G
       gate_(gate),
       times_tasks_(config.times_tasks),
       only_what_pays_(config.only_what_pays && backend != nullptr),
-      clock_(config.clock),
       executors_(config.workers),
       planner_(machine_of(backend, executors_.workers(), config.stress)) {}
 
@@ -98,7 +97,6 @@ void WindowRunner::run(PlannedWindow& window, const Ended& ended) {
   bool failed = false;
   std::optional<megakernel::TaskTimes> times;
   ++running_;
-  window.turn = clock_();
   try {
     if (plan(window)) {
       if (times_tasks_) times.emplace(executors_.workers());

@@ -24,7 +24,6 @@ class WindowRunner {
     uint32_t stress = 0;   // not 0: the seed of random topological orders
     bool times_tasks = false;
     bool only_what_pays = false;  // see pays()
-    std::function<int64_t()> clock;
   };
   // `backend` (may be null) runs the windows in place of the host's workers.
   WindowRunner(Device& device, megakernel::WindowBackend* backend, Gate& gate,
@@ -63,7 +62,6 @@ class WindowRunner {
   Gate& gate_;
   const bool times_tasks_;
   const bool only_what_pays_;
-  const std::function<int64_t()> clock_;
   ExecutorPool executors_;
   schedule::Planner planner_;
   std::atomic<size_t> running_{0};

@@ -136,26 +136,6 @@ TEST(PolicySamples, GoesByTheMiddleOfItsSamples) {
   EXPECT_EQ(phase.launch(kernel), Way::tasks);
 }
 
-// Launches that passed through, which nobody times, had the device until the tasks' turn came.
-TEST(PolicySamples, LeavesOutWhatOtherLaunchesTookBeforeTheirTurn) {
-  Phase phase;
-  Policy::Mark kernel;
-  phase.plain_time = 90;
-  while (phase.policy.way(kernel, phase.blocks) == Way::tasks) {
-    pass(phase.policy);
-    Policy::Sample sample;
-    phase.policy.count(sample, kernel, 10, nullptr, 0);
-    now += 1000;  // what passed
-    const int64_t turn = now;
-    now += phase.task_time;
-    phase.hear(phase.policy.ended(Way::tasks, sample, turn));
-    ASSERT_FALSE(phase.policy.is_aside(kernel, phase.blocks));
-  }
-  phase.launches(6, kernel);
-  ASSERT_TRUE(phase.policy.plain_speed().has_value());
-  EXPECT_DOUBLE_EQ(*phase.policy.plain_speed(), 100.0 / 90);
-}
-
 TEST(PolicySamples, TakesNoSampleOfAnEarlierRound) {
   Phase phase;
   Policy::Mark kernel;
