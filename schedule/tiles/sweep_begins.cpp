@@ -15,7 +15,7 @@ namespace {
 struct Stretch {
   double first = 0;
   double last = 0;
-  // is_end() holds where it says where in the sweep it is.
+  // is_short() holds where it says where in the sweep it is.
   bool is_short() const { return last - first <= 1 - longest_lag; }
   double middle() const { return (first + last) / 2; }
 };
