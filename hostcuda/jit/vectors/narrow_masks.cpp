@@ -1,9 +1,7 @@
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
 
-#include <numeric>
-
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -31,28 +29,21 @@ unsigned lanes_of(const Value* mask) {
   return lanes < type->getNumElements() && isPowerOf2_32(lanes) ? lanes : 0;
 }
 
-SmallVector<int, 16> first_lanes(unsigned lanes) {
-  SmallVector<int, 16> places(lanes);
-  std::iota(places.begin(), places.end(), 0);
-  return places;
-}
-
 // The lanes beyond are those of what the load was given for them.
 Value* load(IRBuilder<>& ir, const IntrinsicInst& call, unsigned lanes) {
   const auto* whole = cast<FixedVectorType>(call.getType());
   auto* narrow = FixedVectorType::get(whole->getElementType(), lanes);
   const MaybeAlign align = cast<ConstantInt>(call.getArgOperand(1))->getMaybeAlignValue();
   Value* loaded = ir.CreateAlignedLoad(narrow, call.getArgOperand(0), align);
-  SmallVector<int, 16> places = first_lanes(lanes);
-  places.resize(whole->getNumElements(), PoisonMaskElem);
-  loaded = ir.CreateShuffleVector(loaded, places);
+  const unsigned beyond = whole->getNumElements() - lanes;
+  loaded = ir.CreateShuffleVector(loaded, createSequentialMask(0, lanes, beyond));
   if (isa<UndefValue>(call.getArgOperand(3))) return loaded;
   return ir.CreateSelect(call.getArgOperand(2), loaded, call.getArgOperand(3));
 }
 
 void store(IRBuilder<>& ir, const IntrinsicInst& call, unsigned lanes) {
   const MaybeAlign align = cast<ConstantInt>(call.getArgOperand(2))->getMaybeAlignValue();
-  Value* narrow = ir.CreateShuffleVector(call.getArgOperand(0), first_lanes(lanes));
+  Value* narrow = ir.CreateShuffleVector(call.getArgOperand(0), createSequentialMask(0, lanes, 0));
   ir.CreateAlignedStore(narrow, call.getArgOperand(1), align);
 }
 
