@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/task_runs.hpp"
+
 namespace sluice::runtime {
 namespace {
 
@@ -21,19 +23,15 @@ std::vector<dro::TaskRecord> task_records(const PlannedWindow& window,
   const schedule::Plan& plan = window.tables.plan;
   std::vector<dro::TaskRecord> records(plan.launches.size());
   for (size_t i = 0; i < records.size(); ++i) {
-    const schedule::LaunchTasks& launch = plan.launches[i];
     records[i].launch = window.held.launches()[i].number;
-    records[i].blocks_per_task = launch.blocks_per_task;
-    records[i].tasks.resize(task_count(launch));
+    records[i].tasks.resize(task_count(plan.launches[i]));
   }
-  const auto task_of = [&](uint32_t ticket) {
-    const schedule::Task& task = plan.tasks[ticket];
-    return task.first_block / plan.launches[task.launch].blocks_per_task;
-  };
+  const auto task_of = [&](uint32_t ticket) { return number_of(plan, plan.tasks[ticket]); };
   for (uint32_t worker = 0; worker < times.workers.size(); ++worker) {
     for (const megakernel::TaskTimes::Run& run : times.workers[worker].runs) {
-      records[plan.tasks[run.ticket].launch].tasks[task_of(run.ticket)] = {
-          worker, run.taken - start, run.begun - start, run.ended - start};
+      const schedule::Task& task = plan.tasks[run.ticket];
+      records[task.launch].tasks[task_of(run.ticket)] = {
+          task.first_block, worker, run.taken - start, run.begun - start, run.ended - start};
     }
   }
   for (const auto& worker : times.workers) {

@@ -53,7 +53,7 @@ inline void KnownPlans::write_key(std::span<const Launch> launches, const Plan& 
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch& launch = launches[i];
     const LaunchTasks& tasks = cut.launches[i];
-    key_.insert(key_.end(), {tasks.block_count | uint64_t{tasks.blocks_per_task} << 32U,
+    key_.insert(key_.end(), {tasks.block_count | uint64_t{tasks.cut.blocks_per_task} << 32U,
                              launch.dependences.size() | uint64_t{launch.touched.size()} << 32U});
     for (const Dependence& dependence : launch.dependences)
       key_.insert(key_.end(), {dependence.master, reinterpret_cast<uint64_t>(dependence.edges)});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/dim3.hpp"
-#include "base/number/divide_up.hpp"
+#include "schedule/task_cut.hpp"
 
 namespace sluice::dro {
 struct EdgeTable;
@@ -43,7 +43,7 @@ struct Launch {
 // LaunchTasks says how a launch was cut into tasks.
 struct LaunchTasks {
   uint32_t block_count = 0;
-  uint32_t blocks_per_task = 1;
+  TaskCut cut;
   uint32_t first_flag = 0;        // of its task 0; task i has flag first_flag + i
   uint32_t first_dependence = 0;  // into Plan::dependences
   uint32_t dependence_count = 0;
@@ -54,7 +54,7 @@ struct LaunchTasks {
 };
 
 inline uint32_t task_count(const LaunchTasks& launch) {
-  return static_cast<uint32_t>(divide_up(launch.block_count, launch.blocks_per_task));
+  return launch.cut.tasks(launch.block_count);
 }
 
 // Task is a run of neighbouring blocks of one launch. Its place in the order is its ticket.

@@ -100,15 +100,15 @@ Plan Planner::cut(std::span<const Launch> launches) {
   plan.launches.reserve(launches.size());
   for (const Launch& launch : launches) {
     const LaunchTasks tasks{.block_count = static_cast<uint32_t>(launch.grid.count()),
-                            .blocks_per_task = blocks_per_task(launch, machine_),
+                            .cut = blocks_per_task(launch, machine_),
                             .first_flag = plan.flag_count,
                             .first_dependence = static_cast<uint32_t>(plan.dependences.size()),
                             .dependence_count = static_cast<uint32_t>(launch.dependences.size())};
     plan.launches.push_back(tasks);
     plan.flag_count += task_count(tasks);
     for (Dependence dependence : launch.dependences) {
-      const uint32_t master_blocks = plan.launches[dependence.master].blocks_per_task;
-      dependence.task_edges = &edges_.find(*dependence.edges, master_blocks, tasks.blocks_per_task);
+      const TaskCut& of_master = plan.launches[dependence.master].cut;
+      dependence.task_edges = &edges_.find(*dependence.edges, of_master, tasks.cut);
       plan.dependences.push_back(dependence);
     }
   }

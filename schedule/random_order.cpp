@@ -12,8 +12,8 @@ void order_randomly(Plan& plan, uint32_t seed) {
   std::vector<Task> all;  // by flag
   for (uint32_t launch = 0; launch < plan.launches.size(); ++launch) {
     const LaunchTasks& tasks = plan.launches[launch];
-    for (uint32_t block = 0; block < tasks.block_count; block += tasks.blocks_per_task)
-      all.push_back({launch, block, std::min(tasks.blocks_per_task, tasks.block_count - block)});
+    for (uint32_t task = 0; task < task_count(tasks); ++task)
+      all.push_back(task_of(plan, launch, task));
   }
   std::vector<std::vector<uint32_t>> slaves(all.size());
   std::vector<uint32_t> masters_left(all.size(), 0);

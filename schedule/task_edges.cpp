@@ -4,7 +4,6 @@
 #include <ranges>
 #include <variant>
 
-#include "base/number/divide_up.hpp"
 #include "dro/edges/edge_table.hpp"
 
 namespace sluice::schedule {
@@ -37,25 +36,24 @@ bool is_whole_launch(const dro::EdgeTable& table) {
   return all != nullptr && all->boxes.master == dro::BlockBox::of_grid(table.master_grid);
 }
 
-TaskEdges::TaskEdges(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
-                     uint32_t slave_blocks_per_task)
+TaskEdges::TaskEdges(const dro::EdgeTable& table, const TaskCut& of_master, const TaskCut& of_slave)
     : waits_for_launch_(is_whole_launch(table)) {
   const auto blocks = static_cast<uint32_t>(table.slave_grid.count());
-  rows_.reserve(divide_up(blocks, slave_blocks_per_task) + 1);
+  const uint32_t tasks = of_slave.tasks(blocks);
+  rows_.reserve(size_t{tasks} + 1);
   rows_.push_back(0);
-  for (uint32_t first_block = 0; first_block < blocks;) {
-    const uint32_t count = std::min(slave_blocks_per_task, blocks - first_block);
+  for (uint32_t task = 0; task < tasks; ++task) {
+    const uint32_t first_block = of_slave.first_block(task);
+    const uint32_t count = std::min(of_slave.first_block(task + 1), blocks) - first_block;
     dro::for_each_master_range(table, first_block, count, [&](uint32_t first, uint32_t last) {
-      const TaskRange range{first / master_blocks_per_task, last / master_blocks_per_task};
+      const TaskRange range{of_master.task_of(first), of_master.task_of(last)};
       if (ranges_.size() > rows_.back() && ranges_.back() == range) return;
       ranges_.push_back(range);
     });
     join(ranges_, rows_.back());
     rows_.push_back(ranges_.size());
-    first_block += count;
   }
-  reach_.master_tasks =
-      static_cast<uint32_t>(divide_up(table.master_grid.count(), master_blocks_per_task));
+  reach_.master_tasks = of_master.tasks(static_cast<uint32_t>(table.master_grid.count()));
   find_reach();
 }
 
@@ -102,11 +100,10 @@ uint32_t SweptEdges::first_beyond(uint32_t bound) const {
   return static_cast<uint32_t>(found - positions.begin());
 }
 
-const TaskEdges& TaskEdgesCache::find(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
-                                      uint32_t slave_blocks_per_task) {
+const TaskEdges& TaskEdgesCache::find(const dro::EdgeTable& table, const TaskCut& of_master,
+                                      const TaskCut& of_slave) {
   const auto [place, is_new] =
-      known_->try_emplace({&table, master_blocks_per_task, slave_blocks_per_task}, table,
-                          master_blocks_per_task, slave_blocks_per_task);
+      known_->try_emplace({&table, of_master, of_slave}, table, of_master, of_slave);
   if (is_new) bytes_ += place->second.bytes();
   return place->second;
 }

@@ -16,13 +16,12 @@ namespace sluice::schedule {
 // master launch, which one counter of finished tasks can stand for.
 bool is_whole_launch(const dro::EdgeTable& table);
 
-// TaskEdges is an edge table read once for two sizes of tasks, so that neither a worker nor an
+// TaskEdges is an edge table read once for two cuts into tasks, so that neither a worker nor an
 // order need go through blocks again for each task of a window that repeats.
 class TaskEdges {
  public:
-  // Tasks have so many blocks on either side, 1 at least. Throws std::bad_alloc.
-  TaskEdges(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
-            uint32_t slave_blocks_per_task);
+  // The cuts are those of the master's launch and the slave's. Throws std::bad_alloc.
+  TaskEdges(const dro::EdgeTable& table, const TaskCut& of_master, const TaskCut& of_slave);
 
   // masters() is what a slave task waits for, in rising order and apart from each other.
   std::span<const TaskRange> masters(uint32_t slave_task) const {
@@ -94,14 +93,14 @@ class SweptEdges {
   bool is_backward_;
 };
 
-// TaskEdgesCache remembers the edges of each table and task size. Tables must outlive it. Not
+// TaskEdgesCache remembers the edges of each table and pair of cuts. Tables must outlive it. Not
 // thread-safe.
 class TaskEdgesCache {
  public:
   // The reference is good until the next call of trim(), or as long as what holder() gave since the
   // last one. Throws std::bad_alloc.
-  const TaskEdges& find(const dro::EdgeTable& table, uint32_t master_blocks_per_task,
-                        uint32_t slave_blocks_per_task);
+  const TaskEdges& find(const dro::EdgeTable& table, const TaskCut& of_master,
+                        const TaskCut& of_slave);
 
   // holder() keeps what is remembered by now, and is found until the next call of trim(), while it
   // lives.
@@ -111,7 +110,7 @@ class TaskEdgesCache {
   void trim();
 
  private:
-  using Key = std::tuple<const dro::EdgeTable*, uint32_t, uint32_t>;
+  using Key = std::tuple<const dro::EdgeTable*, TaskCut, TaskCut>;
   using Known = std::map<Key, TaskEdges>;
   std::shared_ptr<Known> known_ = std::make_shared<Known>();
   size_t bytes_ = 0;

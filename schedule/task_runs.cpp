@@ -94,7 +94,7 @@ void find_runs(Plan& plan) {
   plan.runs.clear();
   RunWriter writer(plan);
   for (const Task& task : all)
-    writer.add(task.launch, task.first_block / plan.launches[task.launch].blocks_per_task);
+    writer.add(task.launch, number_of(plan, task));
   writer.finish();
 }
 

@@ -9,11 +9,17 @@
 
 namespace sluice::schedule {
 
+// number_of() is the place of a task in its launch.
+inline uint32_t number_of(const Plan& plan, const Task& task) {
+  return plan.launches[task.launch].cut.task_of(task.first_block);
+}
+
 // task_of() is task `number` of a launch of the plan.
 inline Task task_of(const Plan& plan, uint32_t launch, uint32_t number) {
   const LaunchTasks& tasks = plan.launches[launch];
-  const uint32_t first = number * tasks.blocks_per_task;
-  return {launch, first, std::min(tasks.blocks_per_task, tasks.block_count - first)};
+  const uint32_t first = tasks.cut.first_block(number);
+  const uint32_t end = std::min(tasks.cut.first_block(number + 1), tasks.block_count);
+  return {launch, first, end - first};
 }
 
 // task_of() is the task of a run's ticket.

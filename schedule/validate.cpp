@@ -16,7 +16,7 @@ constexpr uint32_t no_ticket = UINT32_MAX;
 Status check_launch(const Plan& plan, size_t index, std::vector<bool>& flag_used) {
   const LaunchTasks& launch = plan.launches[index];
   const std::string where = fmt::format("launch {}", index);
-  if (launch.block_count == 0 || launch.blocks_per_task == 0) {
+  if (launch.block_count == 0 || launch.cut.blocks_per_task == 0) {
     return invalid_input("it has no blocks, or tasks of no blocks", where);
   }
   for (uint64_t i = 0; i < task_count(launch); ++i) {
@@ -46,28 +46,28 @@ Status check_task(const Plan& plan, const Task& task, uint32_t ticket,
   const std::string where = fmt::format("task {}", ticket);
   if (task.launch >= plan.launches.size()) return invalid_input("it names no launch", where);
   const LaunchTasks& launch = plan.launches[task.launch];
-  if (task.first_block >= launch.block_count || task.first_block % launch.blocks_per_task != 0) {
+  const uint32_t number = number_of(plan, task);
+  if (task.first_block >= launch.block_count ||
+      task.first_block != launch.cut.first_block(number)) {
     return invalid_input("its first block is no task's first block", where);
   }
-  const uint32_t left = launch.block_count - task.first_block;
-  if (task.block_count != std::min(launch.blocks_per_task, left)) {
+  if (task.block_count != task_of(plan, task.launch, number).block_count) {
     return invalid_input("its number of blocks is not that of its launch", where);
   }
-  const uint32_t flag = launch.first_flag + task.first_block / launch.blocks_per_task;
+  const uint32_t flag = launch.first_flag + number;
   if (ticket_of_flag[flag] != no_ticket) return invalid_input("its blocks have run", where);
 
   bool in_order = true;
   for (uint32_t i = 0; i < launch.dependence_count; ++i) {
     const Dependence& dependence = plan.dependences[launch.first_dependence + i];
     const LaunchTasks& master = plan.launches[dependence.master];
-    dro::for_each_master_range(*dependence.edges, task.first_block, task.block_count,
-                               [&](uint32_t first, uint32_t last) {
-                                 for (uint32_t t = first / master.blocks_per_task;
-                                      t <= last / master.blocks_per_task; ++t) {
-                                   in_order = in_order && t < task_count(master) &&
-                                              ticket_of_flag[master.first_flag + t] != no_ticket;
-                                 }
-                               });
+    dro::for_each_master_range(
+        *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
+          for (uint32_t t = master.cut.task_of(first); t <= master.cut.task_of(last); ++t) {
+            in_order = in_order && t < task_count(master) &&
+                       ticket_of_flag[master.first_flag + t] != no_ticket;
+          }
+        });
   }
   if (!in_order) return invalid_input("it waits for a task that does not stand before it", where);
   ticket_of_flag[flag] = ticket;

@@ -138,7 +138,7 @@ class Simulation {
  private:
   uint32_t flag_of(const schedule::Task& task) const {
     const schedule::LaunchTasks& launch = plan_.launches[task.launch];
-    return launch.first_flag + task.first_block / launch.blocks_per_task;
+    return launch.first_flag + launch.cut.task_of(task.first_block);
   }
 
   double masters_ended(const schedule::Task& task) const {
@@ -147,7 +147,7 @@ class Simulation {
     for (const schedule::Dependence& dependence : plan_.dependences_of(launch)) {
       const uint32_t first = plan_.launches[dependence.master].first_flag;
       for (const auto& range :
-           dependence.task_edges->masters(task.first_block / launch.blocks_per_task)) {
+           dependence.task_edges->masters(launch.cut.task_of(task.first_block))) {
         for (uint32_t master = range.first; master <= range.last; ++master) {
           if (ended_[first + master] < 0) return -1;
           ready = std::max(ready, ended_[first + master]);

@@ -45,9 +45,8 @@ struct BlockBox {
     return first_x <= last_x && last_x < grid.x && first_y <= last_y && last_y < grid.y &&
            first_z <= last_z && last_z < grid.z;
   }
-  bool has_row(int64_t y, int64_t z) const {
-    return y >= first_y && y <= last_y && z >= first_z && z <= last_z;
-  }
+  bool has_plane(int64_t z) const { return z >= first_z && z <= last_z; }
+  bool has_row(int64_t y, int64_t z) const { return y >= first_y && y <= last_y && has_plane(z); }
 };
 
 // BoxPair is a box of slave blocks and one of master blocks.
@@ -99,6 +98,31 @@ void for_each_row(const Dim3& grid, uint32_t first_block, uint64_t block_count, 
     block_count -= length;
     x = 0;
     if (++y == grid.y) {
+      y = 0;
+      ++z;
+    }
+  }
+}
+
+// for_each_rows() does so with neighbouring whole rows of a plane at once, and calls
+// rows(first_x, last_x, first_y, last_y, z).
+template <class Rows>
+void for_each_rows(const Dim3& grid, uint32_t first_block, uint64_t block_count, Rows&& rows) {
+  uint32_t x = first_block % grid.x;
+  uint32_t y = first_block / grid.x % grid.y;
+  uint32_t z = first_block / grid.x / grid.y;
+  while (block_count > 0) {
+    uint32_t last_x = grid.x - 1, count = 1;
+    if (x != 0 || block_count < grid.x) {
+      last_x = static_cast<uint32_t>(std::min<uint64_t>(x + block_count, grid.x)) - 1;
+    } else {
+      count = static_cast<uint32_t>(std::min<uint64_t>(block_count / grid.x, grid.y - y));
+    }
+    rows(x, last_x, y, y + count - 1, z);
+    block_count -= uint64_t{last_x - x + 1} * count;
+    x = 0;
+    y += count;
+    if (y == grid.y) {
       y = 0;
       ++z;
     }

@@ -47,29 +47,36 @@ struct NeighbourEdges {
     return boxes.lies_in(master_grid, slave_grid);
   }
 
-  // visit() shifts each row of the run by each offset; both boxes clip it. Offsets are sorted, so
-  // those of one row of masters follow each other and merge.
+  // visit() shifts the rows of the run by each offset; both boxes clip them. Offsets are sorted, so
+  // those of one row of masters follow each other and merge. Of several rows whole ones are taken
+  // between the first and the last.
   template <class Visit>
   void visit(const Dim3& master_grid, const Dim3& slave_grid, uint32_t first_block,
              uint32_t block_count, Visit& visit) const {
     const BlockBox &from = boxes.slave, &to = boxes.master;
-    for_each_row(
-        slave_grid, first_block, block_count,
-        [&](int64_t first_x, int64_t last_x, int64_t y, int64_t z) {
-          first_x = std::max<int64_t>(first_x, from.first_x);
-          last_x = std::min<int64_t>(last_x, from.last_x);
-          if (first_x > last_x || !from.has_row(y, z)) return;
-          RangeMerger merger(visit);
-          for (const BlockOffset& offset : offsets) {
-            const int64_t first = std::max<int64_t>(first_x + offset.x, to.first_x);
-            const int64_t last = std::min<int64_t>(last_x + offset.x, to.last_x);
-            if (first > last || !to.has_row(y + offset.y, z + offset.z)) continue;
-            const uint32_t row = linear_block(master_grid, 0, static_cast<uint32_t>(y + offset.y),
-                                              static_cast<uint32_t>(z + offset.z));
-            merger.add(row + static_cast<uint32_t>(first), row + static_cast<uint32_t>(last));
-          }
-          merger.finish();
-        });
+    for_each_rows(slave_grid, first_block, block_count,
+                  [&](int64_t first_x, int64_t last_x, int64_t first_y, int64_t last_y, int64_t z) {
+                    first_x = std::max<int64_t>(first_x, from.first_x);
+                    last_x = std::min<int64_t>(last_x, from.last_x);
+                    first_y = std::max<int64_t>(first_y, from.first_y);
+                    last_y = std::min<int64_t>(last_y, from.last_y);
+                    if (first_x > last_x || first_y > last_y || !from.has_plane(z)) return;
+                    RangeMerger merger(visit);
+                    for (const BlockOffset& offset : offsets) {
+                      const int64_t left = std::max<int64_t>(first_x + offset.x, to.first_x);
+                      const int64_t right = std::min<int64_t>(last_x + offset.x, to.last_x);
+                      const int64_t top = std::max<int64_t>(first_y + offset.y, to.first_y);
+                      const int64_t bottom = std::min<int64_t>(last_y + offset.y, to.last_y);
+                      if (left > right || top > bottom || !to.has_plane(z + offset.z)) continue;
+                      const auto block = [&](int64_t x, int64_t y) {
+                        return linear_block(master_grid, static_cast<uint32_t>(x),
+                                            static_cast<uint32_t>(y),
+                                            static_cast<uint32_t>(z + offset.z));
+                      };
+                      merger.add(block(left, top), block(right, bottom));
+                    }
+                    merger.finish();
+                  });
   }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace sluice::dro {
 
-constexpr int journal_version = 6;
+constexpr int journal_version = 7;
 
 template <>
 inline constexpr std::array names<Rule> = {"exact", "buffer"};

@@ -11,12 +11,13 @@
 
 namespace sluice::dro {
 
-// TaskRecord holds the tasks of one launch in the order of their blocks: task i runs the blocks
-// from i * blocks_per_task. Times are nanoseconds since the start of the run.
+// TaskRecord holds the tasks of one launch in the order of their blocks: a task runs the blocks up
+// to the next one's first. Times are nanoseconds since the start of the run.
 struct TaskRecord {
   static constexpr std::string_view kind = "tasks";
   static constexpr Role role = Role::left_out;
   struct Task {
+    uint32_t first_block = 0;
     uint32_t worker = 0;
     int64_t taken = 0;  // the worker began to look at the masters
     int64_t begun = 0;  // all masters were done
@@ -29,14 +30,19 @@ struct TaskRecord {
     uint32_t master_task = 0;
   };
   LaunchNumber launch = 0;
-  uint32_t blocks_per_task = 1;
   std::vector<Task> tasks;
   std::vector<Delay> delays;
+
+  // end_block() is the one behind a task's last, of a launch of so many blocks.
+  uint64_t end_block(size_t task, uint64_t blocks) const {
+    return task + 1 < tasks.size() ? tasks[task + 1].first_block : blocks;
+  }
 };
 
 template <>
-inline constexpr auto elements<TaskRecord::Task> =
-    [](auto& task) { return std::tie(task.worker, task.taken, task.begun, task.ended); };
+inline constexpr auto elements<TaskRecord::Task> = [](auto& task) {
+  return std::tie(task.first_block, task.worker, task.taken, task.begun, task.ended);
+};
 template <>
 inline constexpr auto elements<TaskRecord::Delay> =
     [](auto& delay) { return std::tie(delay.task, delay.master, delay.master_task); };
@@ -44,7 +50,6 @@ inline constexpr auto elements<TaskRecord::Delay> =
 template <>
 inline constexpr auto members<TaskRecord> = [](auto& record, auto& member) {
   member("launch", record.launch);
-  member("blocks_per_task", record.blocks_per_task);
   member("times", record.tasks);
   member("delays", record.delays);
 };

@@ -24,7 +24,7 @@ constexpr uint32_t measured_tasks = 16;
 constexpr uint64_t short_launch = 500'000;
 
 uint32_t flag_of(const schedule::LaunchTasks& launch, const schedule::Task& task) {
-  return launch.first_flag + task.first_block / launch.blocks_per_task;
+  return launch.first_flag + launch.cut.task_of(task.first_block);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ void WindowWork::run_blocks(const schedule::Task& task, Worker& worker) {
 
 void WindowWork::await_masters(const schedule::Task& task, const Ticket& ticket) {
   const schedule::LaunchTasks& launch = window_->plan.launches[task.launch];
-  const uint32_t number = task.first_block / launch.blocks_per_task;
+  const uint32_t number = launch.cut.task_of(task.first_block);
   for (const schedule::Dependence& dependence : window_->plan.dependences_of(launch)) {
     const schedule::TaskEdges& edges = *dependence.task_edges;
     for (const schedule::TaskRange& masters : edges.masters(number)) {

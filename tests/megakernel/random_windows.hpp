@@ -72,13 +72,13 @@ inline void shuffle_tasks(Random& random, schedule::Plan& plan) {
       dro::for_each_master_range(
           *d.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
             for (uint32_t b = first; b <= last; ++b) {
-              ready = ready && placed[master.first_flag + b / master.blocks_per_task];
+              ready = ready && placed[master.first_flag + master.cut.task_of(b)];
             }
           });
     }
     if (!ready) continue;
     left.pop_back();
-    placed[launch.first_flag + task.first_block / launch.blocks_per_task] = true;
+    placed[launch.first_flag + launch.cut.task_of(task.first_block)] = true;
     plan.tasks.push_back(task);
   }
 }

@@ -1,49 +1,26 @@
 // Random task graphs in random topological orders: every block runs once, after all its masters.
 #include "megakernel/random_windows.hpp"
 
-#include <atomic>
 #include <chrono>
-#include <memory>
 #include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "megakernel/block_checks.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "schedule/validate.hpp"
 
 namespace sluice::megakernel {
 namespace {
 
+using testing::BlockChecks;
 using testing::pick;
 using testing::Random;
 using testing::random_table;
 using testing::shuffle_tasks;
 using testing::spread_over_workers;
 using testing::WindowBuilder;
-
-// BlockChecks is what the blocks of one window record and check.
-struct BlockChecks {
-  struct Launch {
-    std::unique_ptr<std::atomic<uint32_t>[]> runs;
-    std::vector<std::pair<uint32_t, const dro::EdgeTable*>> masters;
-  };
-  std::vector<Launch> launches;
-  std::atomic<uint32_t> too_early{0};
-  std::atomic<uint32_t> begun{0};
-  Starvation* starvation = nullptr;  // not null: told to leave one worker in the fourth block
-
-  void run(uint32_t slot, uint32_t block) {
-    for (const auto& [master, table] : launches[slot].masters) {
-      dro::for_each_master_range(*table, block, 1, [&](uint32_t first, uint32_t last) {
-        for (uint32_t b = first; b <= last; ++b) {
-          if (launches[master].runs[b].load() != 1) ++too_early;
-        }
-      });
-    }
-    ++launches[slot].runs[block];
-  }
-};
 
 void delay(uint32_t kind) {
   if (kind == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -67,13 +44,7 @@ void add_launches(Random& random, WindowBuilder& builder, BlockChecks& checks) {
     }
     grids.push_back(grid);
   }
-  checks.launches.resize(launches);
-  for (uint32_t slot = 0; slot < launches; ++slot) {
-    const schedule::LaunchTasks& launch = builder.plan.launches[slot];
-    checks.launches[slot].runs = std::make_unique<std::atomic<uint32_t>[]>(launch.block_count);
-    for (const schedule::Dependence& d : builder.plan.dependences_of(launch))
-      checks.launches[slot].masters.emplace_back(d.master, d.edges);
-  }
+  checks.expect(builder.plan);
 }
 
 void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
@@ -93,12 +64,7 @@ void run_random_windows(uint32_t workers, uint32_t windows, uint32_t seed,
     const Status valid = schedule::validate(builder.plan);
     ASSERT_TRUE(valid) << "window " << i << ": " << valid.error().line();
     executor.run(builder.window);
-    ASSERT_EQ(checks.too_early.load(), 0U) << "window " << i;
-    for (size_t slot = 0; slot < checks.launches.size(); ++slot) {
-      for (uint32_t block = 0; block < builder.plan.launches[slot].block_count; ++block) {
-        ASSERT_EQ(checks.launches[slot].runs[block].load(), 1U) << "window " << i;
-      }
-    }
+    ASSERT_TRUE(checks.are_met()) << "window " << i;
   }
 }
 

@@ -61,14 +61,15 @@ class Field {
 // The skewed order of a stencil chain: step t stands `distance` tasks behind step t - 1.
 void add_tasks_skewed(schedule::Plan& plan, uint32_t distance) {
   const schedule::LaunchTasks& shape = plan.launches.front();
-  const uint32_t tasks = (shape.block_count + shape.blocks_per_task - 1) / shape.blocks_per_task;
+  const uint32_t tasks =
+      (shape.block_count + shape.cut.blocks_per_task - 1) / shape.cut.blocks_per_task;
   const auto steps = static_cast<uint32_t>(plan.launches.size());
   for (uint32_t wave = 0; wave < tasks + distance * (steps - 1); ++wave) {
     for (uint32_t step = 0; step < steps; ++step) {
       if (wave < step * distance || wave - step * distance >= tasks) continue;
-      const uint32_t first = (wave - step * distance) * shape.blocks_per_task;
+      const uint32_t first = (wave - step * distance) * shape.cut.blocks_per_task;
       plan.tasks.push_back(
-          {step, first, std::min(shape.blocks_per_task, shape.block_count - first)});
+          {step, first, std::min(shape.cut.blocks_per_task, shape.block_count - first)});
     }
   }
 }

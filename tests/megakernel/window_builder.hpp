@@ -10,6 +10,7 @@
 #include "dro/edges/edge_table.hpp"
 #include "megakernel/window.hpp"
 #include "schedule/task_edges.hpp"
+#include "schedule/task_runs.hpp"
 
 namespace sluice::megakernel::testing {
 
@@ -40,7 +41,7 @@ class WindowBuilder {
     launches_.push_back({&bodies_.back(), {grid.x, grid.y, grid.z}, 0});
     window.code.push_back({.code = {&run_blocks, scratch_bytes}, .launch = &launches_.back()});
     plan.launches.push_back({.block_count = static_cast<uint32_t>(grid.count()),
-                             .blocks_per_task = blocks_per_task,
+                             .cut = blocks_per_task,
                              .first_flag = plan.flag_count,
                              .first_dependence = static_cast<uint32_t>(plan.dependences.size())});
     plan.flag_count += task_count(plan.launches.back());
@@ -50,8 +51,7 @@ class WindowBuilder {
   // depend() makes the launch added last wait for `master` by `table`.
   void depend(uint32_t master, dro::EdgeTable table) {
     tables_.push_back(std::move(table));
-    task_edges_.emplace_back(tables_.back(), plan.launches[master].blocks_per_task,
-                             plan.launches.back().blocks_per_task);
+    task_edges_.emplace_back(tables_.back(), plan.launches[master].cut, plan.launches.back().cut);
     plan.dependences.push_back({master, &tables_.back(), &task_edges_.back()});
     ++plan.launches.back().dependence_count;
   }
@@ -59,10 +59,8 @@ class WindowBuilder {
   void add_tasks_in_launch_order() {
     for (uint32_t i = 0; i < plan.launches.size(); ++i) {
       const schedule::LaunchTasks& launch = plan.launches[i];
-      for (uint32_t block = 0; block < launch.block_count; block += launch.blocks_per_task) {
-        plan.tasks.push_back(
-            {i, block, std::min(launch.blocks_per_task, launch.block_count - block)});
-      }
+      for (uint32_t task = 0; task < task_count(launch); ++task)
+        plan.tasks.push_back(schedule::task_of(plan, i, task));
     }
   }
 

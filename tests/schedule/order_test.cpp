@@ -166,14 +166,14 @@ uint32_t waiting_for_others(const Plan& plan) {
   for (uint32_t ticket = 0; ticket < plan.tasks.size(); ++ticket) {
     const Task& task = plan.tasks[ticket];
     const LaunchTasks& slot = plan.launches[task.launch];
-    worker_of_flag[slot.first_flag + task.first_block / slot.blocks_per_task] = worker_of[ticket];
+    worker_of_flag[slot.first_flag + slot.cut.task_of(task.first_block)] = worker_of[ticket];
     if (slot.dependence_count == 0) continue;
     const Dependence& dependence = plan.dependences[slot.first_dependence];
     const LaunchTasks& master = plan.launches[dependence.master];
     bool waits = false;
     dro::for_each_master_range(
         *dependence.edges, task.first_block, task.block_count, [&](uint32_t first, uint32_t last) {
-          for (uint32_t t = first / master.blocks_per_task; t <= last / master.blocks_per_task; ++t)
+          for (uint32_t t = master.cut.task_of(first); t <= master.cut.task_of(last); ++t)
             waits = waits || worker_of_flag[master.first_flag + t] != worker_of[ticket];
         });
     waiting += waits ? 1 : 0;

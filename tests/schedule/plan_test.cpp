@@ -257,7 +257,7 @@ TEST(Plan, FitsWhatADeviceSaysOfItself) {
   const Plan wide = planner.plan(window.launches);
   expect_valid(wide);
   EXPECT_LT(wide.tiles.size(), window.launches.size());
-  EXPECT_EQ(wide.launches[0].blocks_per_task, 2U);
+  EXPECT_EQ(wide.launches[0].cut.blocks_per_task, 2U);
   planner.fit(64, 400'000);
   EXPECT_GT(planner.plan(window.launches).tiles.size(), wide.tiles.size());
 }

@@ -85,8 +85,8 @@ TEST(Parallelism, ByTimeABlockWeighsItsShareOfItsTask) {
   made.launch(4, {{first, one_to_one(4)}});
   EXPECT_FALSE(measure(made.run, Weight::nanoseconds));
   // Tasks of two blocks: 10 and 30 ns a block, then 30 and 10.
-  made.run.tasks.push_back({1, 2, {{0, 0, 0, 20}, {1, 0, 0, 60}}, {}});
-  made.run.tasks.push_back({2, 2, {{0, 20, 20, 80}, {1, 60, 60, 80}}, {}});
+  made.run.tasks.push_back({1, {{0, 0, 0, 0, 20}, {2, 1, 0, 0, 60}}, {}});
+  made.run.tasks.push_back({2, {{0, 0, 20, 20, 80}, {2, 1, 60, 60, 80}}, {}});
   const Parallelism found = *measure(made.run, Weight::nanoseconds);
   EXPECT_EQ(found.work, 160);
   EXPECT_EQ(found.launch_by_launch, 60);

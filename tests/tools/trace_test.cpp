@@ -20,8 +20,9 @@ class WrittenTrace : public ::testing::Test {
     const auto first = made_.launch(5);
     made_.launch(5, {{first, testing::all(5, 5)}});
     made_.run.summary.program = "app \"quoted\"";
-    made_.run.tasks.push_back({1, 3, {{0, 100, 1100, 5000}, {1, 0, 1500, 9000}}, {}});
-    made_.run.tasks.push_back({2, 3, {{1, 9000, 9100, 9200}, {0, 5100, 9300, 9400}}, {{1, 1, 1}}});
+    made_.run.tasks.push_back({1, {{0, 0, 100, 1100, 5000}, {3, 1, 0, 1500, 9000}}, {}});
+    made_.run.tasks.push_back(
+        {2, {{0, 1, 9000, 9100, 9200}, {3, 0, 5100, 9300, 9400}}, {{1, 1, 1}}});
   }
 
   testing::HandwrittenRun made_;

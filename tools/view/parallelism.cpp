@@ -18,17 +18,18 @@ constexpr uint64_t most_steps = 2'000'000'000;
 // Weights are the weights of one launch's blocks.
 class Weights {
  public:
-  explicit Weights(uint64_t blocks) : blocks_(blocks), each_(1) {}
-  Weights(uint64_t blocks, const dro::TaskRecord& record)
-      : blocks_(blocks), each_(record.blocks_per_task) {
+  explicit Weights(uint64_t blocks) : blocks_(blocks) {}
+  Weights(uint64_t blocks, const dro::TaskRecord& record) : blocks_(blocks) {
+    of_block_.reserve(blocks);
     for (size_t i = 0; i < record.tasks.size(); ++i) {
-      const uint64_t in_task = std::min<uint64_t>(each_, blocks - i * each_);
-      of_task_.push_back(static_cast<double>(record.tasks[i].ended - record.tasks[i].begun) /
-                         static_cast<double>(in_task));
+      const dro::TaskRecord::Task& task = record.tasks[i];
+      const uint64_t end = record.end_block(i, blocks);
+      of_block_.resize(end, static_cast<double>(task.ended - task.begun) /
+                                static_cast<double>(end - task.first_block));
     }
   }
 
-  double of(uint64_t block) const { return of_task_.empty() ? 1 : of_task_[block / each_]; }
+  double of(uint64_t block) const { return of_block_.empty() ? 1 : of_block_[block]; }
   double sum() const {
     double total = 0;
     for (uint64_t block = 0; block < blocks_; ++block)
@@ -36,13 +37,12 @@ class Weights {
     return total;
   }
   double most() const {
-    return of_task_.empty() ? 1 : *std::max_element(of_task_.begin(), of_task_.end());
+    return of_block_.empty() ? 1 : *std::max_element(of_block_.begin(), of_block_.end());
   }
 
  private:
   uint64_t blocks_;
-  uint64_t each_;
-  std::vector<double> of_task_;  // empty: each block counts one
+  std::vector<double> of_block_;  // empty: each block counts one
 };
 
 // Finishes are the times at which a launch's blocks are done, with the greatest of each 64.

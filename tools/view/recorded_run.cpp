@@ -1,8 +1,8 @@
 #include "tools/view/recorded_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "base/number/divide_up.hpp"
 #include "dro/recorded/replay.hpp"
 
 namespace sluice::tools {
@@ -16,8 +16,12 @@ const dro::LaunchRecord* launch_of(const dro::JournalSummary& summary, dro::Laun
 }
 
 bool are_of(const dro::TaskRecord& tasks, const dro::LaunchRecord* launch) {
-  return launch != nullptr && tasks.blocks_per_task > 0 &&
-         divide_up(launch->details.grid.count(), tasks.blocks_per_task) == tasks.tasks.size();
+  if (launch == nullptr || tasks.tasks.empty() || tasks.tasks.front().first_block != 0)
+    return false;
+  uint64_t end = launch->details.grid.count();
+  return std::all_of(tasks.tasks.rbegin(), tasks.tasks.rend(), [&](const auto& task) {
+    return std::exchange(end, task.first_block) > task.first_block;
+  });
 }
 
 // add() keeps what the summary leaves out, and refuses what only a changed journal can say: a seal

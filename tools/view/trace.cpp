@@ -71,8 +71,6 @@ void add_slices(const RecordedRun& run, const dro::TaskRecord& record, Events& e
   const uint64_t blocks = launch.details.grid.count();
   for (size_t i = 0; i < record.tasks.size(); ++i) {
     const dro::TaskRecord::Task& task = record.tasks[i];
-    const uint64_t first = i * record.blocks_per_task;
-    const uint64_t last = std::min<uint64_t>(first + record.blocks_per_task, blocks) - 1;
     events.add(
         "X", task.worker,
         JsonText::object(
@@ -81,8 +79,8 @@ void add_slices(const RecordedRun& run, const dro::TaskRecord& record, Events& e
              {"name", short_name(launch.details.kernel)},
              {"cat", "task"},
              {"args", JsonText::object({{"launch", record.launch},
-                                        {"first_block", first},
-                                        {"last_block", last},
+                                        {"first_block", task.first_block},
+                                        {"last_block", record.end_block(i, blocks) - 1},
                                         {"waited_us", microseconds(task.begun - task.taken)}})}}));
   }
 }

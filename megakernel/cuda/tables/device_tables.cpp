@@ -83,7 +83,9 @@ class TableWriter {
     return append(std::span(values));
   }
 
-  uint32_t blocks_per_task(uint32_t master) const { return plan_.launches[master].blocks_per_task; }
+  uint32_t blocks_per_task(uint32_t master) const {
+    return plan_.launches[master].cut.blocks_per_task;
+  }
 
   void wait_for_tasks(const schedule::Dependence& from, SluiceWait wait) {
     wait.signals = flag_offset(from.master);
@@ -107,7 +109,7 @@ class TableWriter {
   bool wait_for_groups(const schedule::Dependence& from, const dro::RangeEdges& edges,
                        SluiceWait wait) {
     const schedule::LaunchTasks& master = plan_.launches[from.master];
-    std::optional<TaskGroups> groups = find_task_groups(edges, master.blocks_per_task);
+    std::optional<TaskGroups> groups = find_task_groups(edges, master.cut.blocks_per_task);
     if (!groups) return false;
     MasterGroups& known = groups_[from.master];
     if (known.counters.empty()) {
@@ -168,7 +170,7 @@ class TableWriter {
     std::copy(std::begin(launch.grid), std::end(launch.grid), std::begin(slot.grid));
     slot.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     slot.last_block = tasks.block_count - 1;
-    slot.blocks_per_task = tasks.blocks_per_task;
+    slot.blocks_per_task = tasks.cut.blocks_per_task;
     slot.width = reciprocal_of(launch.grid[0]);
     slot.height = reciprocal_of(launch.grid[1]);
     const uint32_t at_once = code.at_once(workers_, launch.dynamic_shared_bytes);

@@ -39,10 +39,10 @@ TEST_F(JournalDamage, TheSummaryHoldsWhatStandsBeforeADamagedLine) {
 }
 
 TEST_F(JournalDamage, AHeaderOfWrongTypesIsOneClearLine) {
-  for (const char* header : {R"({"journal":"sluice","version":6,"rule":"exact","program":5})",
-                             R"({"journal":"sluice","version":6,"rule":7,"program":"p"})",
-                             R"({"journal":"sluice","version":6,"rule":"none","program":"p"})",
-                             R"({"journal":"sluice","version":6})"}) {
+  for (const char* header : {R"({"journal":"sluice","version":7,"rule":"exact","program":5})",
+                             R"({"journal":"sluice","version":7,"rule":7,"program":"p"})",
+                             R"({"journal":"sluice","version":7,"rule":"none","program":"p"})",
+                             R"({"journal":"sluice","version":7})"}) {
     write_lines({sealed(header)});
     const auto summary = summarise(path_);
     ASSERT_FALSE(summary) << header;

@@ -147,7 +147,7 @@ TEST_F(JournalTest, FilesThatAreNoJournalsGiveOneClearLine) {
   std::ofstream(path_) << "hello\n";
   EXPECT_EQ(line(), path_ + ": this is no journal of Sluice");
   std::ofstream(path_) << "{\"journal\":\"sluice\",\"version\":99}\n";
-  EXPECT_EQ(line(), path_ + ": the journal has version 99, and this program reads version 6");
+  EXPECT_EQ(line(), path_ + ": the journal has version 99, and this program reads version 7");
   path_ = scratch_.path();
   EXPECT_EQ(line(), path_ + ": cannot read: it is a directory");
 }
