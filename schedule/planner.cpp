@@ -7,6 +7,7 @@
 #include "schedule/buffer_set.hpp"
 #include "schedule/order.hpp"
 #include "schedule/small_launches.hpp"
+#include "schedule/strips/strip_order.hpp"
 #include "schedule/tiles/sweep_begins.hpp"
 #include "schedule/tiles/time_tiles.hpp"
 
@@ -30,6 +31,8 @@ constexpr uint64_t good_task = 8'000;
 // ends with the others within a hundredth.
 constexpr uint64_t few_tasks = 8;
 constexpr uint64_t many_tasks = 64;
+// And of a launch that memory holds up and that no other is swept with.
+constexpr uint64_t lone_tasks = 16;
 
 bool fits(std::span<const Launch> launches, uint64_t cache_bytes) {
   BufferSet buffers;
@@ -72,6 +75,30 @@ uint64_t wanted_blocks(const Launch& launch, const Machine& machine) {
   return is_short ? std::bit_ceil(divide_up(shortest_task, block)) : usual;
 }
 
+// whole_rows() is about so many blocks: whole rows of them, or whole parts of a row.
+uint32_t whole_rows(const Launch& launch, uint64_t blocks) {
+  const uint32_t row = launch.grid.x;
+  return static_cast<uint32_t>(blocks >= row ? blocks / row * row
+                                             : divide_up(row, divide_up(row, blocks)));
+}
+
+// cuts_of_tiles() has launches that no other is swept with, and that memory holds up, make few
+// tasks: what neighbouring blocks share, a worker then finds in its own cache.
+std::vector<TaskCut> cuts_of_tiles(const Plan& plan, std::span<const Launch> launches,
+                                   const Machine& machine) {
+  std::vector<TaskCut> cuts;
+  for (const TimeTile& tile : plan.tiles) {
+    for (uint32_t launch = tile.first; launch < tile.end; ++launch)
+      cuts.push_back(plan.launches[launch].cut);
+    if (!machine.on_host || machine.cache_bytes == 0 || tile.end - tile.first > 1) continue;
+    const uint64_t blocks =
+        divide_up(plan.launches[tile.first].block_count, lone_tasks * machine.workers);
+    if (blocks > cuts.back().blocks_per_task)
+      cuts.back() = whole_rows(launches[tile.first], blocks);
+  }
+  return cuts;
+}
+
 }  // namespace
 
 uint32_t blocks_per_task(const Launch& launch, const Machine& machine) {
@@ -84,15 +111,34 @@ uint32_t blocks_per_task(const Launch& launch, const Machine& machine) {
     if (machine.on_host && launch.block_nanoseconds == 0) tasks = machine.workers * few_tasks;
     tasks = std::min(blocks, divide_up(tasks, machine.workers) * machine.workers);
   }
-  const uint64_t each = divide_up(blocks, tasks);
-  const uint32_t row = launch.grid.x;
-  return static_cast<uint32_t>(each >= row ? each / row * row
-                                           : divide_up(row, divide_up(row, each)));
+  return whole_rows(launch, divide_up(blocks, tasks));
 }
 
 uint64_t tile_cache_bytes(uint64_t last_level, uint64_t own_caches) {
   if (last_level > far_cache_bytes && own_caches != 0) return own_caches;
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
+}
+
+// strips_of() is what find_strips() finds where the machine may have any.
+std::optional<Strips> strips_of(const Plan& plan, std::span<const Launch> launches,
+                                const Machine& machine) {
+  if (!machine.on_host || machine.cache_bytes == 0) return std::nullopt;
+  return find_strips(plan, launches, machine);
+}
+
+void Planner::cut_again(Plan& plan, std::span<const TaskCut> cuts) {
+  plan.flag_count = 0;
+  for (size_t launch = 0; launch < cuts.size(); ++launch) {
+    LaunchTasks& tasks = plan.launches[launch];
+    tasks.cut = cuts[launch];
+    tasks.first_flag = plan.flag_count;
+    plan.flag_count += task_count(tasks);
+    for (uint32_t i = 0; i < tasks.dependence_count; ++i) {
+      Dependence& dependence = plan.dependences[tasks.first_dependence + i];
+      dependence.task_edges =
+          &edges_.find(*dependence.edges, plan.launches[dependence.master].cut, tasks.cut);
+    }
+  }
 }
 
 Plan Planner::cut(std::span<const Launch> launches) {
@@ -174,7 +220,11 @@ void Planner::order(Plan& plan, std::span<const Launch> launches, bool computes)
   plan.tiles = find_time_tiles(plan, ordered, machine);
   if (machine.in_runs) {
     run_by_tiles(plan);
+  } else if (const auto strips = strips_of(plan, ordered, machine)) {
+    cut_again(plan, strips->cuts);
+    order_by_strips(plan, *strips, machine.workers);
   } else {
+    cut_again(plan, cuts_of_tiles(plan, ordered, machine));
     order_by_tiles(plan);
   }
   put_back(plan, order);

@@ -19,8 +19,8 @@ class Planner {
  public:
   explicit Planner(const Machine& machine) : machine_(machine) {}
 
-  // plan() cuts launches, given in program order, into tasks and orders these: by time tiles, or,
-  // where all that the launches touch fits the workers' own caches, by worker. Throws
+  // plan() cuts launches, given in program order, into tasks and orders these: by time tiles or
+  // strips, or, where all that the launches touch fits the workers' own caches, by worker. Throws
   // std::bad_alloc.
   Plan plan(std::span<const Launch> launches);
 
@@ -47,6 +47,7 @@ class Planner {
 
  private:
   Plan cut(std::span<const Launch> launches);
+  void cut_again(Plan& plan, std::span<const TaskCut> cuts);
   void order(Plan& plan, std::span<const Launch> launches, bool computes);
 
   std::mutex mutex_;  // guards what follows

@@ -8,6 +8,7 @@
 #include "schedule/buffer_set.hpp"
 #include "schedule/task_edges.hpp"
 #include "schedule/tiles/tile_parts.hpp"
+#include "schedule/tiles/tile_traffic.hpp"
 
 namespace sluice::schedule {
 namespace {
@@ -145,6 +146,23 @@ class TileFinder {
   std::vector<Level> levels_;
 };
 
+// without_vain() takes tiles apart that all workers share, and for which memory brings hardly less
+// than for their launches one by one.
+std::vector<TimeTile> without_vain(const std::vector<TimeTile>& shared,
+                                   std::span<const Launch> launches, const Machine& machine) {
+  std::vector<TimeTile> tiles;
+  for (const TimeTile& tile : shared) {
+    const std::span<const Launch> its = launches_of(tile, launches);
+    if (tile_traffic(its, 1, machine) <= worth_of_tile * bytes_touched(its)) {
+      tiles.push_back(tile);
+      continue;
+    }
+    for (uint32_t launch = tile.first; launch < tile.end; ++launch)
+      tiles.push_back({.first = launch, .end = launch + 1, .slack = machine.workers});
+  }
+  return tiles;
+}
+
 }  // namespace
 
 std::vector<TimeTile> find_time_tiles(const Plan& plan, std::span<const Launch> launches,
@@ -156,7 +174,7 @@ std::vector<TimeTile> find_time_tiles(const Plan& plan, std::span<const Launch> 
   std::vector<TimeTile> parted = TileFinder(plan, launches, machine, machine.workers).find();
   const bool pays =
       parted.size() < launches.size() && parted.size() <= worth_of_parts * shared.size();
-  return pays ? parted : shared;
+  return pays ? parted : without_vain(shared, launches, machine);
 }
 
 }  // namespace sluice::schedule
