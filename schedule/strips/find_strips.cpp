@@ -26,7 +26,8 @@ class GrowingTile {
   GrowingTile(const Plan& plan, std::span<const Launch> launches, const Machine& machine,
               uint32_t first, uint32_t rows)
       : plan_(&plan), launches_(launches), machine_(&machine), first_(first), rows_(rows) {
-    add({});
+    buffers_.add(launches[first].touched);
+    places_.push_back({});
     while (end() < launches.size() && take()) {
     }
   }
@@ -36,10 +37,7 @@ class GrowingTile {
   // traffic() is how many bytes memory brings for the tile's launches: what the heaviest touches,
   // and what strips have shifted away from.
   double traffic() const {
-    int64_t shift = 0;
-    for (const Place& place : places_)
-      shift = std::max(shift, place.shift);
-    return most_bytes(own_launches()) * (1 + static_cast<double>(shift) / rows_);
+    return most_bytes(own_launches()) * (1 + static_cast<double>(farthest_.shift) / rows_);
   }
   // share() is that of all bytes that they touch.
   double share() const { return traffic() / bytes_touched(own_launches()); }
@@ -81,11 +79,12 @@ class GrowingTile {
       if (edges == nullptr) return false;
       place = later(place, places_[dependence.master - first_], *edges);
     }
-    add(place);
-    if (!fits()) {
-      places_.pop_back();
-      return false;
-    }
+    buffers_.add(launches_[launch].touched);
+    const Place farthest{std::max(farthest_.shift, place.shift),
+                         std::max(farthest_.lag, place.lag)};
+    if (!fits(farthest.lag)) return false;
+    farthest_ = farthest;
+    places_.push_back(place);
     waits_ = waits;
     return true;
   }
@@ -98,15 +97,7 @@ class GrowingTile {
     return place;
   }
 
-  void add(const Place& place) {
-    buffers_.add(launches_[end()].touched);
-    places_.push_back(place);
-  }
-
-  bool fits() const {
-    int64_t lag = 0;
-    for (const Place& place : places_)
-      lag = std::max(lag, place.lag);
+  bool fits(int64_t lag) const {
     const auto planes = std::min<double>(static_cast<double>(lag + planes_around), grid().z);
     const double part = planes / grid().z * rows_ / grid().y;
     return part * static_cast<double>(buffers_.bytes()) * machine_->workers <=
@@ -119,6 +110,7 @@ class GrowingTile {
   uint32_t first_;
   uint32_t rows_;
   std::vector<Place> places_;  // by launch of the tile
+  Place farthest_;
   BufferSet buffers_;
   bool waits_ = false;
 };

@@ -136,6 +136,9 @@ class StripWriter {
 
 void order_by_strips(Plan& plan, const Strips& strips, uint32_t workers) {
   plan.tasks.reserve(plan.flag_count);
+  plan.tiles.clear();
+  for (const StripTile& tile : strips.tiles)
+    plan.tiles.push_back({.first = tile.first, .end = tile.end});
   StripWriter(plan, strips, workers).write();
 }
 
