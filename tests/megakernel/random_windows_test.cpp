@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "megakernel/block_checks.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "schedule/validate.hpp"
 

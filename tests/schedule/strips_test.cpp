@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "megakernel/block_checks.hpp"
 #include "megakernel/host/host_executor.hpp"
 #include "megakernel/random_windows.hpp"
 #include "schedule/planner.hpp"
