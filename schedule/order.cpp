@@ -18,10 +18,8 @@ using WorkerTickets = std::vector<std::vector<uint32_t>>;
 
 void set_queues(Plan& plan, const WorkerTickets& workers) {
   plan.queue_tickets.reserve(plan.tasks.size());
-  for (const std::vector<uint32_t>& tickets : workers) {
-    plan.queue_tickets.insert(plan.queue_tickets.end(), tickets.begin(), tickets.end());
-    plan.queue_ends.push_back(static_cast<uint32_t>(plan.queue_tickets.size()));
-  }
+  for (const std::vector<uint32_t>& tickets : workers)
+    add_queue(plan, tickets);
 }
 
 // Sweeper emits the tasks of one tile. Tasks of a launch come in the order of their blocks, part by
@@ -249,14 +247,10 @@ void order_by_worker(Plan& plan, uint32_t workers) {
   plan.tasks.reserve(plan.flag_count);
   WorkerTickets tickets(workers);
   for (uint32_t launch = 0; launch < plan.launches.size(); ++launch) {
-    const uint64_t tasks = task_count(plan.launches[launch]);
-    uint32_t task = 0;
-    for (uint32_t worker = 0; worker < workers; ++worker) {
-      for (; task < tasks * (worker + 1) / workers; ++task) {
-        tickets[worker].push_back(static_cast<uint32_t>(plan.tasks.size()));
-        plan.tasks.push_back(task_of(plan, launch, task));
-      }
-    }
+    for_each_share(task_count(plan.launches[launch]), workers, [&](uint32_t worker, uint32_t task) {
+      tickets[worker].push_back(static_cast<uint32_t>(plan.tasks.size()));
+      plan.tasks.push_back(task_of(plan, launch, task));
+    });
   }
   set_queues(plan, tickets);
 }

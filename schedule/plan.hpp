@@ -123,4 +123,21 @@ struct Plan {
   }
 };
 
+// add_queue() gives the next worker a queue of its own; tickets rise.
+inline void add_queue(Plan& plan, std::span<const uint32_t> tickets) {
+  plan.queue_tickets.insert(plan.queue_tickets.end(), tickets.begin(), tickets.end());
+  plan.queue_ends.push_back(static_cast<uint32_t>(plan.queue_tickets.size()));
+}
+
+// for_each_share() calls visit(worker, task) for the tasks of a launch in their order, of which
+// each worker gets an equal part.
+template <class Visit>
+void for_each_share(uint64_t tasks, uint32_t workers, Visit&& visit) {
+  uint32_t task = 0;
+  for (uint32_t worker = 0; worker < workers; ++worker) {
+    for (; task < tasks * (worker + 1) / workers; ++task)
+      visit(worker, task);
+  }
+}
+
 }  // namespace sluice::schedule

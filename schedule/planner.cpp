@@ -99,6 +99,13 @@ std::vector<TaskCut> cuts_of_tiles(const Plan& plan, std::span<const Launch> lau
   return cuts;
 }
 
+// strips_of() is what find_strips() finds where the machine may have any.
+std::optional<Strips> strips_of(const Plan& plan, std::span<const Launch> launches,
+                                const Machine& machine) {
+  if (!machine.on_host || machine.cache_bytes == 0) return std::nullopt;
+  return find_strips(plan, launches, machine);
+}
+
 }  // namespace
 
 uint32_t blocks_per_task(const Launch& launch, const Machine& machine) {
@@ -119,14 +126,8 @@ uint64_t tile_cache_bytes(uint64_t last_level, uint64_t own_caches) {
   return (last_level != 0 ? last_level : usual_cache_bytes) / part_of_cache;
 }
 
-// strips_of() is what find_strips() finds where the machine may have any.
-std::optional<Strips> strips_of(const Plan& plan, std::span<const Launch> launches,
-                                const Machine& machine) {
-  if (!machine.on_host || machine.cache_bytes == 0) return std::nullopt;
-  return find_strips(plan, launches, machine);
-}
-
 void Planner::cut_again(Plan& plan, std::span<const TaskCut> cuts) {
+  if (std::ranges::equal(cuts, plan.launches, {}, {}, &LaunchTasks::cut)) return;
   plan.flag_count = 0;
   for (size_t launch = 0; launch < cuts.size(); ++launch) {
     LaunchTasks& tasks = plan.launches[launch];

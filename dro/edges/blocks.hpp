@@ -86,26 +86,8 @@ inline uint32_t linear_block(const Dim3& grid, uint32_t x, uint32_t y, uint32_t 
   return x + grid.x * (y + grid.y * z);
 }
 
-// for_each_row() cuts a run of linear block numbers into rows and calls row(first_x, last_x, y, z).
-template <class Row>
-void for_each_row(const Dim3& grid, uint32_t first_block, uint64_t block_count, Row&& row) {
-  uint32_t x = first_block % grid.x;
-  uint32_t y = first_block / grid.x % grid.y;
-  uint32_t z = first_block / grid.x / grid.y;
-  while (block_count > 0) {
-    const auto length = static_cast<uint32_t>(std::min<uint64_t>(block_count, grid.x - x));
-    row(x, x + length - 1, y, z);
-    block_count -= length;
-    x = 0;
-    if (++y == grid.y) {
-      y = 0;
-      ++z;
-    }
-  }
-}
-
-// for_each_rows() does so with neighbouring whole rows of a plane at once, and calls
-// rows(first_x, last_x, first_y, last_y, z).
+// for_each_rows() cuts a run of linear block numbers into rows and calls
+// rows(first_x, last_x, first_y, last_y, z), with neighbouring whole rows of a plane at once.
 template <class Rows>
 void for_each_rows(const Dim3& grid, uint32_t first_block, uint64_t block_count, Rows&& rows) {
   uint32_t x = first_block % grid.x;
@@ -127,6 +109,17 @@ void for_each_rows(const Dim3& grid, uint32_t first_block, uint64_t block_count,
       ++z;
     }
   }
+}
+
+// for_each_row() calls row(first_x, last_x, y, z) for each of these rows by itself.
+template <class Row>
+void for_each_row(const Dim3& grid, uint32_t first_block, uint64_t block_count, Row&& row) {
+  for_each_rows(
+      grid, first_block, block_count,
+      [&](uint32_t first_x, uint32_t last_x, uint32_t first_y, uint32_t last_y, uint32_t z) {
+        for (uint32_t y = first_y; y <= last_y; ++y)
+          row(first_x, last_x, y, z);
+      });
 }
 
 // RangeMerger joins touching ranges as they come and hands on what can grow no more.

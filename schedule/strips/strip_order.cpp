@@ -31,11 +31,8 @@ class StripWriter {
       }
     }
     finish(static_cast<uint32_t>(plan_.launches.size()));
-    for (const Worker& worker : workers_) {
-      plan_.queue_tickets.insert(plan_.queue_tickets.end(), worker.tickets.begin(),
-                                 worker.tickets.end());
-      plan_.queue_ends.push_back(static_cast<uint32_t>(plan_.queue_tickets.size()));
-    }
+    for (const Worker& worker : workers_)
+      add_queue(plan_, worker.tickets);
   }
 
  private:
@@ -115,12 +112,8 @@ class StripWriter {
   // share_out() gives each worker an equal part of a launch.
   void share_out(uint32_t launch) {
     ++round_;
-    const uint64_t tasks = task_count(plan_.launches[launch]);
-    const auto workers = static_cast<uint32_t>(workers_.size());
-    for (uint32_t worker = 0; worker < workers; ++worker) {
-      for (uint64_t task = tasks * worker / workers; task < tasks * (worker + 1) / workers; ++task)
-        take(launch, static_cast<uint32_t>(task), worker);
-    }
+    for_each_share(task_count(plan_.launches[launch]), static_cast<uint32_t>(workers_.size()),
+                   [&](uint32_t worker, uint32_t task) { take(launch, task, worker); });
   }
 
   Plan& plan_;
