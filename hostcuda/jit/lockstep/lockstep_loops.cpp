@@ -12,6 +12,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "hostcuda/jit/lockstep/lockstep_candidates.hpp"
@@ -206,6 +207,49 @@ class Rewriter {
     ir.CreateStore(ir.CreateLoad(type, induction.next), induction.current);
   }
 
+  // Result is a variable read behind a loop that is what another one is after the last round.
+  struct Result {
+    AllocaInst* behind = nullptr;
+    AllocaInst* inside = nullptr;
+  };
+
+  // take_results() takes out of `body` what writes such variables in each round: a thread that has
+  // been through the loop may as well write them once, behind it.
+  static std::vector<Result> take_results(BasicBlock& body) {
+    DenseMap<Value*, AllocaInst*> inside;  // what the body leaves in variables that it reads
+    std::vector<StoreInst*> others;
+    for (Instruction& instruction : body) {
+      auto* store = dyn_cast<StoreInst>(&instruction);
+      auto* variable = store ? dyn_cast<AllocaInst>(store->getPointerOperand()) : nullptr;
+      if (!variable) continue;
+      const bool is_read = any_of(variable->users(), [&](const User* user) {
+        return isa<LoadInst>(user) && cast<Instruction>(user)->getParent() == &body;
+      });
+      if (is_read) {
+        inside[store->getValueOperand()] = variable;
+      } else {
+        others.push_back(store);
+      }
+    }
+    std::vector<Result> results;
+    for (StoreInst* store : others) {
+      AllocaInst* variable = inside.lookup(store->getValueOperand());
+      if (!variable) continue;
+      results.push_back({cast<AllocaInst>(store->getPointerOperand()), variable});
+      store->eraseFromParent();
+    }
+    return results;
+  }
+
+  // end_of() is where a block leads that does nothing but to go on. No block has phis any more.
+  static BasicBlock* end_of(BasicBlock* block) {
+    SmallPtrSet<BasicBlock*, 4> seen;
+    while (seen.insert(block).second && block->getUniqueSuccessor() &&
+           &block->front() == block->getTerminator())
+      block = block->getUniqueSuccessor();
+    return block;
+  }
+
   // All threads come to `gate`, each with the number of where it goes after the loop: 0 for those
   // that run the loop, 1 and on for the edges. They go round until nobody is left inside.
   void wait_for_all(const Loop& loop, const Way& way) {
@@ -215,8 +259,10 @@ class Rewriter {
     BasicBlock* exit = loop.getExitBlock();
     std::vector<AllocaInst*> variables;
     const std::vector<FreeInduction> free = free_inductions(loop, way, variables);
+    formLCSSA(const_cast<Loop&>(loop), dominators_, &loops_, nullptr);
     for (AllocaInst* variable : demote_values())
       variables.push_back(variable);
+    const std::vector<Result> results = take_results(*body);
     LLVMContext& context = function_.getContext();
     IRBuilder<> ir(context);
     BasicBlock& entry = function_.getEntryBlock();
@@ -261,10 +307,17 @@ class Rewriter {
     ir.SetInsertPoint(tail);
     ir.CreateCondBr(call_lockstep(ir, ir.CreateLoad(ir.getInt1Ty(), active)), head, leave);
     ir.SetInsertPoint(leave);
-    if (way.edges.empty()) {
+    if (results.empty() &&
+        all_of(way.edges, [&](const auto& edge) { return end_of(edge.second) == end_of(exit); })) {
       ir.CreateBr(exit);
     } else {
-      SwitchInst* next = ir.CreateSwitch(ir.CreateLoad(ir.getInt32Ty(), target), exit);
+      BasicBlock* through = make("lockstep.through");
+      SwitchInst* next = ir.CreateSwitch(ir.CreateLoad(ir.getInt32Ty(), target), through);
+      ir.SetInsertPoint(through);
+      for (const Result& result : results)
+        ir.CreateStore(ir.CreateLoad(result.inside->getAllocatedType(), result.inside),
+                       result.behind);
+      ir.CreateBr(exit);
       for (size_t i = 0; i < way.edges.size(); ++i)
         next->addCase(ir.getInt32(static_cast<uint32_t>(i + 1)), way.edges[i].second);
     }
