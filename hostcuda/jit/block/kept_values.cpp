@@ -48,11 +48,20 @@ void KeptValues::drop_warp(IRBuilder<>& ir, const UniformValues& values) const {
   }
 }
 
-RegionSlots KeptValues::enter(BasicBlock* entry, const BlockSet& blocks, BasicBlock* start,
+KeptValues::UniformValues KeptValues::read_uniform(IRBuilder<>& ir, BasicBlock* entry) const {
+  UniformValues values(places_.size());
+  for (unsigned i : live_in(entry)) {
+    AllocaInst* variable = places_[i].variable;
+    if (variable) values[i] = ir.CreateLoad(variable->getAllocatedType(), variable);
+  }
+  return values;
+}
+
+RegionSlots KeptValues::enter(const BlockSet& blocks, const UniformValues& uniform_values,
                               ValueToValueMapTy& map) {
   RegionSlots slots;
   slots.variables.resize(places_.size());
-  slots.uniform_values.resize(places_.size());
+  slots.uniform_values = uniform_values;
   IRBuilder<> entry_ir(frame_.entry, frame_.entry->begin());
   for (size_t i = 0; i < places_.size(); ++i) {
     AllocaInst* storage = live_.slots[i].storage;
@@ -63,11 +72,6 @@ RegionSlots KeptValues::enter(BasicBlock* entry, const BlockSet& blocks, BasicBl
     if (!touched) continue;
     slots.variables[i] = entry_ir.CreateAlloca(storage->getAllocatedType(), nullptr, "kept");
     map[storage] = slots.variables[i];
-  }
-  IRBuilder<> ir(start);
-  for (unsigned i : live_in(entry)) {
-    AllocaInst* variable = places_[i].variable;
-    if (variable) slots.uniform_values[i] = ir.CreateLoad(variable->getAllocatedType(), variable);
   }
   return slots;
 }
@@ -87,7 +91,8 @@ void KeptValues::load(IRBuilder<>& ir, BasicBlock* entry, const RegionSlots& slo
 }
 
 void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBlock*> next,
-                       const RegionSlots& slots, const ThreadLoops& loops) const {
+                       const RegionSlots& slots, const ThreadLoops& loops,
+                       function_ref<bool(unsigned slot)> is_wanted) const {
   std::set<unsigned> wanted;
   for (BasicBlock* entry : next) {
     const std::vector<unsigned>& live = live_in(entry);
@@ -95,7 +100,7 @@ void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBl
   }
   for (unsigned i : wanted) {
     AllocaInst* variable = slots.variables[i];
-    if (!variable || !is_written(i, blocks)) continue;
+    if (!variable || !is_written(i, blocks) || !is_wanted(i)) continue;
     Value* value = ir.CreateLoad(variable->getAllocatedType(), variable);
     Value* place = places_[i].variable;
     if (!place) place = places_[i].array.element(ir, loops);

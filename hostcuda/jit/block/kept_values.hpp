@@ -39,19 +39,24 @@ class KeptValues {
                            llvm::IRBuilder<>& start) const;
   void drop_warp(llvm::IRBuilder<>& ir, const UniformValues& values) const;
 
-  // enter() makes the variables of a region of `blocks` that starts at `entry`, maps the slots to
-  // them, and reads the uniform values at the end of `start`, in front of the loops over threads:
-  // all threads begin with what the last region left, whatever this one writes.
-  RegionSlots enter(llvm::BasicBlock* entry, const BlockSet& blocks, llvm::BasicBlock* start,
+  // read_uniform() reads the uniform values of the region that starts at `entry`, in front of its
+  // loops over threads: all threads begin with what the last region left, whatever this one writes.
+  UniformValues read_uniform(llvm::IRBuilder<>& ir, llvm::BasicBlock* entry) const;
+
+  // enter() makes the variables of a region of `blocks` with such values, and maps the slots to
+  // them.
+  RegionSlots enter(const BlockSet& blocks, const UniformValues& uniform_values,
                     llvm::ValueToValueMapTy& map);
 
   // load() gives a thread its values at the region's start.
   void load(llvm::IRBuilder<>& ir, llvm::BasicBlock* entry, const RegionSlots& slots,
             const ThreadLoops& loops) const;
 
-  // store() saves at the region's end what it has written and one of `next` reads.
+  // store() saves at the region's end what it has written and one of `next` reads, of the slots
+  // that are wanted.
   void store(llvm::IRBuilder<>& ir, const BlockSet& blocks, llvm::ArrayRef<llvm::BasicBlock*> next,
-             const RegionSlots& slots, const ThreadLoops& loops) const;
+             const RegionSlots& slots, const ThreadLoops& loops,
+             llvm::function_ref<bool(unsigned slot)> is_wanted) const;
 
  private:
   struct Place {

@@ -40,19 +40,36 @@ const SyncPoint* RegionEmitter::point_of(BasicBlock* cut) const {
   return found == point_at_.end() ? nullptr : &regions_.points[found->second];
 }
 
-// any_of_cut() is the variable in which the threads of a lockstep loop say whether any goes on;
-// null for other cuts.
-AllocaInst* RegionEmitter::any_of_cut(BasicBlock* cut) {
+// votes_of() is where the threads of a lockstep loop say whether they go on; null for other cuts.
+const RegionEmitter::Votes* RegionEmitter::votes_of(BasicBlock* cut) {
   const auto found = point_at_.find(cut);
   if (found == point_at_.end()) return nullptr;
   const SyncPoint& point = regions_.points[found->second];
   if (!point.is_lockstep || !point.result) return nullptr;
-  AllocaInst*& variable = any_[cut];
-  if (!variable) {
+  Votes& votes = votes_[cut];
+  if (!votes.any) {
     IRBuilder<> ir(frame_.entry, frame_.entry->begin());
-    variable = ir.CreateAlloca(ir.getInt32Ty(), nullptr, "any");
+    votes = {ir.CreateAlloca(ir.getInt32Ty(), nullptr, "any"),
+             ir.CreateAlloca(ir.getInt32Ty(), nullptr, "all"),
+             ir.CreateAlloca(ir.getInt1Ty(), nullptr, "differ"), may_go_together(point)};
   }
-  return variable;
+  return &votes;
+}
+
+// may_go_together() says whether all regions that go on in a lockstep loop can be run again to tell
+// what threads said.
+bool RegionEmitter::may_go_together(const SyncPoint& point) const {
+  std::vector<BasicBlock*> entries{&frame_.thread.function->getEntryBlock()};
+  for (const SyncPoint& each : regions_.points)
+    entries.push_back(each.after);
+  for (BasicBlock* branch : regions_.branches)
+    entries.insert(entries.end(), succ_begin(branch), succ_end(branch));
+  return all_of(entries, [&](BasicBlock* entry) {
+    const BlockSet blocks = blocks_of(entry);
+    if (!blocks.contains(point.block)) return true;
+    const auto round = LockstepRound::of(entry, blocks, point, regions_.live);
+    return round && (round->can_be_told_again || !round->goes_on);
+  });
 }
 
 // read_any() reads, in front of the loops over threads of the region that starts at `entry`, what
@@ -61,10 +78,10 @@ AllocaInst* RegionEmitter::any_of_cut(BasicBlock* cut) {
 Value* RegionEmitter::read_any(BasicBlock* entry, BasicBlock* start) {
   const auto point = find_if(regions_.points,
                              [&](const SyncPoint& candidate) { return candidate.after == entry; });
-  AllocaInst* any = point == regions_.points.end() ? nullptr : any_of_cut(point->block);
-  if (!any) return nullptr;
+  const Votes* votes = point == regions_.points.end() ? nullptr : votes_of(point->block);
+  if (!votes) return nullptr;
   IRBuilder<> ir(start);
-  return ir.CreateIsNotNull(ir.CreateLoad(any->getAllocatedType(), any));
+  return ir.CreateIsNotNull(ir.CreateLoad(ir.getInt32Ty(), votes->any));
 }
 
 bool RegionEmitter::is_cut(BasicBlock* block) const {
@@ -84,44 +101,114 @@ BlockSet RegionEmitter::blocks_of(BasicBlock* entry) const {
 
 RegionEnd RegionEmitter::emit(BasicBlock* entry, BasicBlock* start, const WarpLoops* warp) {
   const BlockSet blocks = blocks_of(entry);
-  ValueToValueMapTy map;
   Value* any_before = read_any(entry, start);
+  IRBuilder<> ir(start);
+  std::optional<LockstepRound> round;
   for (BasicBlock* block : blocks) {
-    if (AllocaInst* any = any_of_cut(block)) {
-      IRBuilder<>(start).CreateStore(Constant::getNullValue(any->getAllocatedType()), any);
+    const Votes* votes = votes_of(block);
+    if (!votes) continue;
+    ir.CreateStore(ir.getInt32(0), votes->any);
+    ir.CreateStore(ir.getInt32(1), votes->all);
+    if (!warp && votes->go_together) {
+      round = LockstepRound::of(entry, blocks, *point_of(block), regions_.live);
     }
   }
-  const RegionSlots slots = kept_.enter(entry, blocks, start, map);
+  const KeptValues::UniformValues uniform_values = kept_.read_uniform(ir, entry);
+  const Pass whole{entry, blocks, start, warp, any_before, uniform_values};
+  return round ? emit_round(whole, *round) : emit_pass(whole);
+}
+
+// emit_round() emits a round of a lockstep loop twice where it goes on from one before it: for
+// threads that are all in the loop, as they are until the first has been through, and for others.
+RegionEnd RegionEmitter::emit_round(const Pass& whole, const LockstepRound& round) {
+  LLVMContext& context = frame_.llvm_context();
+  const auto make = [&](const char* name) {
+    return BasicBlock::Create(context, name, frame_.function);
+  };
+  BasicBlock* done = make("round.done");
+  if (!round.goes_on) return emit_together(whole, round, done);
+  IRBuilder<> ir(whole.start);
+  BasicBlock* together = make("round.together");
+  BasicBlock* apart = make("round.apart");
+  const Votes& votes = *votes_of(round.cut);
+  Value* differ = ir.CreateLoad(ir.getInt1Ty(), votes.differ);
+  Value* is_apart = whole.any_before ? ir.CreateOr(differ, ir.CreateNot(whole.any_before)) : differ;
+  ir.CreateCondBr(is_apart, apart, together);
+  Pass pass = whole;
+  pass.start = apart;
+  BranchInst::Create(done, emit_pass(pass).done);
+  pass.start = together;
+  pass.all_inside = true;
+  if (pass.any_before) pass.any_before = ir.getTrue();
+  return emit_together(pass, round, done);
+}
+
+// emit_together() emits a round at whose end threads keep what they say only if they differ, where
+// a second pass can tell it again.
+RegionEnd RegionEmitter::emit_together(const Pass& pass, const LockstepRound& round,
+                                       BasicBlock* done) {
+  Pass each = pass;
+  each.round = round.can_be_told_again ? &round : nullptr;
+  RegionEnd end = emit_pass(each);
+  const Votes& votes = *votes_of(end.cut);
+  IRBuilder<> ir(end.done);
+  Value* any = ir.CreateIsNotNull(ir.CreateLoad(ir.getInt32Ty(), votes.any));
+  Value* all = ir.CreateIsNotNull(ir.CreateLoad(ir.getInt32Ty(), votes.all));
+  Value* differ = ir.CreateAnd(any, ir.CreateNot(all));
+  ir.CreateStore(differ, votes.differ);
+  end.done = done;
+  if (!each.round) {
+    ir.CreateBr(done);
+    return end;
+  }
+  each.start = BasicBlock::Create(ir.getContext(), "round.differs", frame_.function);
+  each.says_again = true;
+  ir.CreateCondBr(differ, each.start, done);
+  BranchInst::Create(done, emit_pass(each).done);
+  return end;
+}
+
+RegionEnd RegionEmitter::emit_pass(const Pass& pass) {
+  ValueToValueMapTy map;
+  const RegionSlots slots = kept_.enter(pass.blocks, pass.uniform_values, map);
   const ThreadLoops loops =
-      warp ? open_lane_loop(start, *warp)
-           : open_thread_loops(start, frame_.context.block,
-                               {regions_.most_blocks > 1 ? frame_.block_count() : nullptr,
-                                regions_.one_row, regions_.kept_blocks});
+      pass.warp ? open_lane_loop(pass.start, *pass.warp)
+                : open_thread_loops(pass.start, frame_.context.block,
+                                    {regions_.most_blocks > 1 ? frame_.block_count() : nullptr,
+                                     regions_.one_row, regions_.kept_blocks});
   frame_.map_arguments(map, loops);
 
   IRBuilder<> ir(loops.body);
   if (regions_.early_exits) skip_the_exited(ir, loops);
   locals_.map_places(ir, loops, map);
-  kept_.load(ir, entry, slots, loops);
+  kept_.load(ir, pass.entry, slots, loops);
 
-  clone_blocks(blocks.getArrayRef(), frame_, map);
-  ir.CreateBr(cast<BasicBlock>(map.lookup(entry)));
+  const ArrayRef<BasicBlock*> blocks = pass.blocks.getArrayRef();
+  clone_blocks(blocks, frame_, map);
+  if (pass.says_again) drop_accesses(pass.blocks, regions_.live, regions_.points, map);
+  std::vector<BasicBlock*> copies;
+  for (BasicBlock* block : blocks)
+    copies.push_back(cast<BasicBlock>(map.lookup(block)));
+  ir.CreateBr(cast<BasicBlock>(map.lookup(pass.entry)));
   RegionEnd end{.done = loops.done};
-  for (BasicBlock* block : blocks) {
-    auto* copy = cast<BasicBlock>(map.lookup(block));
-    if (is_cut(block)) {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (is_cut(blocks[i])) {
       SLUICE_ASSERT(!end.cut);
-      end.cut = block;
-      end.condition = end_at_cut(block, copy, blocks, slots, loops);
-    } else if (isa<ReturnInst>(block->getTerminator())) {
+      end.cut = blocks[i];
+      end.condition = end_at_cut(blocks[i], pass, copies[i], slots, loops);
+    } else if (isa<ReturnInst>(blocks[i]->getTerminator())) {
       end.ends = true;
-      end_thread(copy, loops);
+      end_thread(pass, copies[i], loops);
     }
   }
-  remap_blocks(blocks.getArrayRef(), loops, map);
+  remap_blocks(blocks, loops, map);
   for (BasicBlock* block : blocks)
-    replace_results(*block, any_before, map, loops);
-  if (warp) fold_lanes(blocks.getArrayRef(), *warp, loops, map);
+    replace_results(*block, pass.any_before, map, loops);
+  if (pass.all_inside) {
+    auto* head = cast<BranchInst>(map.lookup(pass.round->head));
+    head->setCondition(ConstantInt::getTrue(head->getContext()));
+  }
+  if (pass.warp) fold_lanes(blocks, *pass.warp, loops, map);
   return end;
 }
 
@@ -140,18 +227,15 @@ std::vector<BasicBlock*> RegionEmitter::entries_after(BasicBlock* cut) const {
 
 // Stores what later regions read and this one has written, and ends the thread's part. Returns
 // the variable with a uniform branch's condition.
-AllocaInst* RegionEmitter::end_at_cut(BasicBlock* cut, BasicBlock* copy, const BlockSet& blocks,
+AllocaInst* RegionEmitter::end_at_cut(BasicBlock* cut, const Pass& pass, BasicBlock* copy,
                                       const RegionSlots& slots, const ThreadLoops& loops) {
   AllocaInst* condition = nullptr;
   auto found = point_at_.find(cut);
   Instruction* end = copy->getTerminator();
   if (found != point_at_.end()) {
     auto* call = cast<CallInst>(std::prev(end->getIterator()));
-    if (AllocaInst* any = any_of_cut(cut)) {
-      IRBuilder<> ir(end);
-      Value* before = ir.CreateLoad(any->getAllocatedType(), any);
-      Value* mine = ir.CreateZExt(call->getArgOperand(0), any->getAllocatedType());
-      ir.CreateStore(ir.CreateOr(before, mine), any);
+    if (votes_of(cut)) {
+      if (!pass.says_again) vote(cut, *call);
     } else if (WarpExchange::takes(regions_.points[found->second])) {
       exchange_.bring(*call, loops);
     } else if (!regions_.points[found->second].is_lockstep) {
@@ -165,16 +249,26 @@ AllocaInst* RegionEmitter::end_at_cut(BasicBlock* cut, BasicBlock* copy, const B
     IRBuilder<>(end).CreateStore(value, condition);
   }
   IRBuilder<> ir(end);
-  kept_.store(ir, blocks, entries_after(cut), slots, loops);
+  kept_.store(ir, pass.blocks, entries_after(cut), slots, loops, [&](unsigned slot) {
+    return !pass.round || (slot == pass.round->inside) == pass.says_again;
+  });
   ir.CreateBr(loops.latch);
   end->eraseFromParent();
   return condition;
 }
 
-void RegionEmitter::end_thread(BasicBlock* copy, const ThreadLoops& loops) {
+void RegionEmitter::vote(BasicBlock* cut, CallInst& call) {
+  IRBuilder<> ir(&call);
+  const Votes& votes = *votes_of(cut);
+  Value* mine = ir.CreateZExt(call.getArgOperand(0), ir.getInt32Ty());
+  ir.CreateStore(ir.CreateOr(ir.CreateLoad(ir.getInt32Ty(), votes.any), mine), votes.any);
+  ir.CreateStore(ir.CreateAnd(ir.CreateLoad(ir.getInt32Ty(), votes.all), mine), votes.all);
+}
+
+void RegionEmitter::end_thread(const Pass& pass, BasicBlock* copy, const ThreadLoops& loops) {
   Instruction* end = copy->getTerminator();
   IRBuilder<> ir(end);
-  if (regions_.early_exits) {
+  if (regions_.early_exits && !pass.says_again) {
     ir.CreateStore(ir.getInt8(0), frame_.element(ir, alive_, 1, loops.linear));
     Value* count = ir.CreateLoad(ir.getInt32Ty(), alive_count_);
     ir.CreateStore(ir.CreateSub(count, ir.getInt32(1)), alive_count_);
@@ -187,7 +281,7 @@ void RegionEmitter::replace_results(BasicBlock& block, Value* any_before, ValueT
                                     const ThreadLoops& loops) {
   for (const SyncPoint& point : regions_.points) {
     if (point.after != &block || !point.result) continue;
-    if (any_of_cut(point.block)) {
+    if (votes_of(point.block)) {
       auto* placeholder = cast<CallInst>(map.lookup(point.result));
       placeholder->replaceAllUsesWith(any_before);
       placeholder->eraseFromParent();

@@ -9,6 +9,7 @@
 
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/kept_values.hpp"
+#include "hostcuda/jit/block/lockstep_round.hpp"
 #include "hostcuda/jit/block/warp_exchange.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -45,16 +46,40 @@ class RegionEmitter {
   llvm::AllocaInst* alive_count() const { return alive_count_; }
 
  private:
-  llvm::AllocaInst* any_of_cut(llvm::BasicBlock* cut);
+  // Votes are what the threads of a lockstep loop say at the end of a round.
+  struct Votes {
+    llvm::AllocaInst* any = nullptr;     // i32, not 0 where one goes round again
+    llvm::AllocaInst* all = nullptr;     // i32, 0 where one does not
+    llvm::AllocaInst* differ = nullptr;  // i1: only then each has kept what it said
+    bool go_together = false;            // or else each keeps it always
+  };
+  // Pass is one copy of a region in loops over threads.
+  struct Pass {
+    llvm::BasicBlock* entry = nullptr;
+    const BlockSet& blocks;
+    llvm::BasicBlock* start = nullptr;
+    const WarpLoops* warp = nullptr;
+    llvm::Value* any_before = nullptr;
+    const KeptValues::UniformValues& uniform_values;
+    const LockstepRound* round = nullptr;  // of which `inside` is not kept
+    bool says_again = false;               // nothing else is kept, and nothing done
+    bool all_inside = false;
+  };
+  RegionEnd emit_pass(const Pass& pass);
+  RegionEnd emit_round(const Pass& whole, const LockstepRound& round);
+  RegionEnd emit_together(const Pass& pass, const LockstepRound& round, llvm::BasicBlock* done);
+
+  const Votes* votes_of(llvm::BasicBlock* cut);
+  bool may_go_together(const SyncPoint& point) const;
   llvm::Value* read_any(llvm::BasicBlock* entry, llvm::BasicBlock* start);
   bool is_cut(llvm::BasicBlock* block) const;
   BlockSet blocks_of(llvm::BasicBlock* entry) const;
   void skip_the_exited(llvm::IRBuilder<>& ir, const ThreadLoops& loops);
   std::vector<llvm::BasicBlock*> entries_after(llvm::BasicBlock* cut) const;
-  llvm::AllocaInst* end_at_cut(llvm::BasicBlock* cut, llvm::BasicBlock* copy,
-                               const BlockSet& blocks, const RegionSlots& slots,
-                               const ThreadLoops& loops);
-  void end_thread(llvm::BasicBlock* copy, const ThreadLoops& loops);
+  llvm::AllocaInst* end_at_cut(llvm::BasicBlock* cut, const Pass& pass, llvm::BasicBlock* copy,
+                               const RegionSlots& slots, const ThreadLoops& loops);
+  void vote(llvm::BasicBlock* cut, llvm::CallInst& call);
+  void end_thread(const Pass& pass, llvm::BasicBlock* copy, const ThreadLoops& loops);
   void replace_results(llvm::BasicBlock& block, llvm::Value* any_before,
                        llvm::ValueToValueMapTy& map, const ThreadLoops& loops);
 
@@ -65,7 +90,7 @@ class RegionEmitter {
   KeptValues kept_;
   llvm::DenseMap<llvm::BasicBlock*, size_t> point_at_;
   llvm::DenseSet<llvm::BasicBlock*> branches_;
-  llvm::DenseMap<llvm::BasicBlock*, llvm::AllocaInst*> any_;
+  llvm::DenseMap<llvm::BasicBlock*, Votes> votes_;
   const uint64_t alive_;  // i8 a thread: has not exited
   WarpExchange exchange_;
   llvm::AllocaInst* alive_count_ = nullptr;

@@ -294,7 +294,8 @@ class Rewriter {
     ir.SetInsertPoint(gate);
     ir.CreateBr(head);
     ir.SetInsertPoint(head);
-    ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), active), body, tail);
+    ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), active), body, tail)
+        ->setMetadata(lockstep_head, MDNode::get(context, {}));
 
     Instruction* end = body->getTerminator();
     ir.SetInsertPoint(end);

@@ -52,6 +52,8 @@ bool is_yield(const llvm::CallInst& call);
 inline constexpr const char* lockstep_name = "sluice.lockstep";
 inline constexpr const char* lockstep_any_name = "sluice.lockstep.any";
 bool is_lockstep(const llvm::CallInst& call);
+// The mark of the branch that lets threads into such a loop's body which are not yet through.
+inline constexpr const char* lockstep_head = "sluice.lockstep.head";
 
 // split_at_sync_points() finds and isolates the synchronisation points of a thread function, in
 // program_order() where lanes meet, which advance() relies on. Where one barrier is numbered all

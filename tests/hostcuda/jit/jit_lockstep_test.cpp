@@ -209,6 +209,31 @@ TEST_P(JitLockstep, KnowsWhereEachThreadStoodInItsLastRound) {
   EXPECT_EQ(out, expected);
 }
 
+// What threads say at a round's end can't be told again there.
+TEST_P(JitLockstep, GoesRoundUntilWhatAThreadReadsSaysSo) {
+  for (const uint32_t blocks : {1U, 5U}) {
+    const size_t threads = size_t{blocks} * block;
+    constexpr size_t most = 9;
+    std::vector<int> in((most + 1) * threads);
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = static_cast<int>(i * 7919 % 1013);
+    for (size_t t = 0; t < threads; ++t)
+      in[threads * (1 + t * 31 % most) + t] = -1;
+    std::vector<int> expected(threads + in.size(), -7);
+    for (size_t t = 0; t < threads; ++t) {
+      int rounds = 0;
+      if (in[t] % 3 != 1) {
+        for (size_t i = t; in[i] >= 0; i += threads)
+          expected[threads + i] = in[i] + rounds++;
+      }
+      expected[t] = rounds;
+    }
+    std::vector<int> out(expected.size(), -7);
+    kernels.run("until_told", {blocks}, {block}, 0, in.data(), out.data(), 1);
+    EXPECT_EQ(out, expected) << blocks << " blocks";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u),
                          [](const auto& test) { return std::to_string(test.param) + "Threads"; });
 

@@ -129,3 +129,17 @@ extern "C" __global__ void block_parts(const float* in, float* out, int width) {
     total += pool[i];
   out[blockIdx.x] = total;
 }
+
+// Each thread goes on until a number that it reads says so, and some never start.
+extern "C" __global__ void until_told(const int* in, int* out, int wanted) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  int step = gridDim.x * blockDim.x;
+  int rounds = 0;
+  if (in[t] % 3 != wanted) {
+    for (int i = t; in[i] >= 0; i += step) {
+      out[step + i] = in[i] + rounds;
+      ++rounds;
+    }
+  }
+  out[t] = rounds;
+}
