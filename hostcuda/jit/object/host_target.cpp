@@ -62,6 +62,10 @@ Result<orc::JITTargetMachineBuilder> detect_host() {
   if (builder->getTargetTriple().isX86()) builder->addFeatures({"-prefer-256-bit"});
   builder->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
   builder->setRelocationModel(Reloc::PIC_);
+  // Code and its constants lie together; what is far is called and read through tables that the
+  // linker makes. LLVM's own choice for code that is made to be run at once makes an instruction of
+  // ten bytes of each constant's address, in front of the one that reads it.
+  builder->setCodeModel(CodeModel::Small);
   builder->getOptions().AllowFPOpFusion = FPOpFusion::Strict;
   return std::move(*builder);
 }
