@@ -52,6 +52,9 @@
 // - a guarded instruction without effects is a select; one that touches memory, synchronises or
 //   leaves is a branch around it. A register that is read before it is written is zero.
 // - each instruction that touches memory, branches or synchronises carries !sluice.ptx !{i32 line}.
+// - llvm.exp2 carries !sluice.flushed where .ftz makes zeros of its small operands and results,
+// which
+//   the instructions around it do: who reads it may do that at less cost.
 // - registers are promoted: the function is in SSA form, its blocks in PTX order.
 #pragma once
 
@@ -71,6 +74,8 @@ class Module;
 }  // namespace llvm
 
 namespace sluice::ptx {
+
+inline constexpr const char* flushed_mark = "sluice.flushed";
 
 // lift() makes a module with the kernel, the functions it calls and the module variables that it
 // uses. An instruction outside the instruction table makes the kernel unsupported, named with its

@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "hostcuda/jit/library/device_fault.hpp"
@@ -18,6 +19,7 @@
 #include "hostcuda/jit/lowering/special_functions.hpp"
 #include "hostcuda/jit/lowering/special_registers.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
+#include "ptx/lift.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -155,6 +157,32 @@ void widen_scope(Instruction& instruction) {
   }
 }
 
+// flushed() is what a value is flushed from, as the lifter writes that; null for other values.
+Value* flushed(Value* value) {
+  auto* select = dyn_cast<SelectInst>(value);
+  auto* zero = select ? dyn_cast<IntrinsicInst>(select->getTrueValue()) : nullptr;
+  const bool is_flush = zero && zero->getIntrinsicID() == Intrinsic::copysign &&
+                        match(zero->getArgOperand(0), PatternMatch::m_Zero()) &&
+                        zero->getArgOperand(1) == select->getFalseValue();
+  return is_flush ? select->getFalseValue() : nullptr;
+}
+
+void lower_exp2(IntrinsicInst& call) {
+  IRBuilder<> ir(&call);
+  Value* operand = call.getArgOperand(0);
+  if (!call.hasMetadata(ptx::flushed_mark)) {
+    call.replaceAllUsesWith(exp2_value(operand, ir));
+  } else {
+    // 2 to the power of a small number is 1, as that of zero.
+    Value* from = flushed(operand);
+    Value* power = exp2_value_flushed(from ? from : operand, ir);
+    for (User* user : make_early_inc_range(call.users()))
+      if (flushed(user) == &call) user->replaceAllUsesWith(power);
+    call.replaceAllUsesWith(power);
+  }
+  call.eraseFromParent();
+}
+
 }  // namespace
 
 Status lower_intrinsics(Function& function, const KernelContext& context,
@@ -183,9 +211,7 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
   for (IntrinsicInst* call : calls) {
     const Intrinsic::ID id = call->getIntrinsicID();
     if (id == Intrinsic::exp2 && call->getType()->isFloatTy()) {
-      IRBuilder<> ir(call);
-      call->replaceAllUsesWith(exp2_value(call->getArgOperand(0), ir));
-      call->eraseFromParent();
+      lower_exp2(*call);
       continue;
     }
     if (!call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) continue;

@@ -65,7 +65,6 @@ Value* plain_value(Intrinsic::ID id, ArrayRef<Value*> operands, IRBuilder<>& ir)
     case Intrinsic::nvvm_mul_rn_d:
       return ir.CreateFMul(operands[0], operands[1]);
     case Intrinsic::nvvm_ex2_approx_f:
-    case Intrinsic::nvvm_ex2_approx_ftz_f:
       return exp2_value(operands[0], ir);
     case Intrinsic::nvvm_ex2_approx_d:
       return unary(Intrinsic::exp2);
@@ -145,6 +144,8 @@ Value* math_value(IntrinsicInst& call, IRBuilder<>& ir) {
       return high_product(operands[0], operands[1], false, ir);
     case Intrinsic::nvvm_prmt:
       return permute(operands[0], operands[1], operands[2], ir);
+    case Intrinsic::nvvm_ex2_approx_ftz_f:
+      return exp2_value_flushed(call.getArgOperand(0), ir);
     default:
       break;
   }

@@ -10,5 +10,7 @@ namespace sluice::hostcuda::jit {
 // ex2.approx 2^-22. Whole powers are exact, results below the normal ones are rounded once. Source:
 // PTX ISA, ex2.
 llvm::Value* exp2_value(llvm::Value* x, llvm::IRBuilder<>& ir);
+// exp2_value_flushed() is the same with zeros for results below the normal ones (.ftz).
+llvm::Value* exp2_value_flushed(llvm::Value* x, llvm::IRBuilder<>& ir);
 
 }  // namespace sluice::hostcuda::jit

@@ -105,7 +105,9 @@ void lift_float_function(InstructionLifter& lifter) {
   if (lifter.info().opcode == Opcode::ex2) id = llvm::Intrinsic::exp2;
   if (lifter.info().opcode == Opcode::lg2) id = llvm::Intrinsic::log2;
   lift_lanes(lifter, mode, 1, [&](const Lanes& sources) {
-    return lifter.ir().CreateIntrinsic(id, {sources[0]->getType()}, {sources[0]});
+    llvm::CallInst* call = lifter.ir().CreateIntrinsic(id, {sources[0]->getType()}, {sources[0]});
+    if (mode.flush) call->setMetadata(flushed_mark, llvm::MDNode::get(call->getContext(), {}));
+    return call;
   });
 }
 

@@ -100,12 +100,12 @@ void lift_lanes(InstructionLifter& lifter, const FloatMode& mode, size_t sources
 }
 
 llvm::Value* flush(InstructionLifter& lifter, llvm::Value* value) {
+  llvm::IRBuilder<>& ir = lifter.ir();
   llvm::Type* type = value->getType();
-  const llvm::fltSemantics& semantics = type->getFltSemantics();
-  llvm::Constant* smallest =
-      llvm::ConstantFP::get(type, llvm::APFloat::getSmallestNormalized(semantics));
-  llvm::Value* magnitude = lifter.ir().CreateIntrinsic(llvm::Intrinsic::fabs, {type}, {value});
-  llvm::Value* tiny = lifter.ir().CreateFCmpOLT(magnitude, smallest);
+  llvm::Value* bits = ir.CreateBitCast(value, ir.getIntNTy(type->getScalarSizeInBits()));
+  const llvm::APInt exponent = llvm::APFloat::getInf(type->getFltSemantics()).bitcastToAPInt();
+  llvm::Value* tiny =
+      ir.CreateICmpEQ(ir.CreateAnd(bits, exponent), llvm::Constant::getNullValue(bits->getType()));
   llvm::Value* zero = lifter.ir().CreateIntrinsic(llvm::Intrinsic::copysign, {type},
                                                   {llvm::ConstantFP::get(type, 0.0), value});
   return lifter.ir().CreateSelect(tiny, zero, value);

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,9 @@
 namespace sluice::hostcuda {
 namespace {
 
-constexpr const char* power_kernel = R"(.version 7.0
+// power_kernel() has ex2.approx.f32 or its form with .ftz.
+std::string power_kernel(const std::string& form) {
+  return R"(.version 7.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out) {
@@ -26,24 +29,31 @@ mul.wide.u32 %o, %t, 4;
 add.u64 %p, %p, %o;
 add.u64 %q, %q, %o;
 ld.global.b32 %x, [%p];
-ex2.approx.f32 %x, %x;
+ex2.approx)" +
+         form + R"(.f32 %x, %x;
 st.global.b32 [%q], %x;
 exit;
 })";
+}
 
-std::vector<float> powers_of_two(const std::vector<float>& in) {
-  Kernels kernels(compile_text(power_kernel));
+std::vector<float> powers_of_two(const std::vector<float>& in, const std::string& form = "") {
+  Kernels kernels(compile_text(power_kernel(form)));
   std::vector<float> out(in.size());
   kernels.run("k", {static_cast<uint32_t>(in.size() / 256)}, {256}, 0, in.data(), out.data());
   return out;
 }
 
-// Every 4,099th float of all there are.
-TEST(SpecialFunctions, Ex2LiesWithinItsError) {
+// floats_of_all_kinds() is every 4,099th float of all there are.
+std::vector<float> floats_of_all_kinds() {
   std::vector<float> in;
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 4099)
     in.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   in.resize((in.size() + 255) / 256 * 256, std::numeric_limits<float>::infinity());
+  return in;
+}
+
+TEST(SpecialFunctions, Ex2LiesWithinItsError) {
+  const std::vector<float> in = floats_of_all_kinds();
   const std::vector<float> out = powers_of_two(in);
   for (size_t i = 0; i < in.size(); ++i) {
     const double wanted = std::exp2(static_cast<double>(in[i]));
@@ -54,6 +64,24 @@ TEST(SpecialFunctions, Ex2LiesWithinItsError) {
     } else {
       const double error = wanted < 0x1p-126 ? 0x1p-149 : wanted * 0x1p-22;
       ASSERT_NEAR(out[i], wanted, error) << in[i];
+    }
+  }
+}
+
+TEST(SpecialFunctions, Ex2FlushedIsEx2WithZerosForWhatIsBelowNormalNumbers) {
+  std::vector<float> in = floats_of_all_kinds();
+  for (float x = -130; x < 130; x += 0.015625F)
+    in.push_back(x);
+  for (const uint32_t bits : {0x7FFFFFFFU, 0x7FC00000U, 0xFFC00001U, 0x7F800001U})
+    in.push_back(std::bit_cast<float>(bits));
+  in.resize((in.size() + 255) / 256 * 256, -126.0F);
+  const std::vector<float> plain = powers_of_two(in);
+  const std::vector<float> flushed = powers_of_two(in, ".ftz");
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (std::isnan(in[i])) {
+      ASSERT_TRUE(std::isnan(flushed[i])) << in[i];
+    } else {
+      ASSERT_EQ(flushed[i], plain[i] < 0x1p-126F ? 0 : plain[i]) << in[i];
     }
   }
 }
