@@ -40,13 +40,15 @@ void* scratch_of_this_thread(uint64_t bytes) {
 
 }  // namespace
 
-BlockPool::BlockPool(unsigned workers) : workers_(std::max(1u, workers)) {}
+BlockPool::BlockPool(unsigned workers) : workers_(std::max(1u, workers)), beds_(workers_ - 1) {
+  for (std::atomic<int>& bed : beds_)
+    bed.store(no_processor);
+}
 
 void BlockPool::start_helpers() {
   try {
-    for (unsigned worker = 1; worker < workers_; ++worker) {
-      start_daemon_thread("sluice-cpu", [this] { help(); });
-    }
+    for (std::atomic<int>& bed : beds_)
+      start_daemon_thread("sluice-cpu", [this, &bed] { help(bed); });
   } catch (const std::system_error&) {
     log::warning("no more threads to be had: launches run on fewer processors");
   }
@@ -78,6 +80,8 @@ bool BlockPool::run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch
 bool BlockPool::try_share(Job& job) {
   if (helpers_taken_.load(std::memory_order_relaxed) || helpers_taken_.exchange(true)) return false;
   std::call_once(helpers_started_, [this] { start_helpers(); });
+  leave_helpers_room();
+  job.processor = current_processor();
   shared_job_ = &job;
   uint32_t number = published_.load() + 1;
   if (number == 0) number = 1;  // 0 says that no job is open
@@ -85,6 +89,14 @@ bool BlockPool::try_share(Job& job) {
   published_.store(number);
   published_.notify_all();
   return true;
+}
+
+// leave_helpers_room() moves the caller away from where a helper sleeps: Linux may wake that one
+// there, beside an idle processor, and let it run when the caller has run all blocks.
+void BlockPool::leave_helpers_room() const {
+  const int here = current_processor();
+  if (std::find(beds_.begin(), beds_.end(), here) == beds_.end()) return;
+  move_away(std::vector<int>(beds_.begin(), beds_.end()));
 }
 
 void BlockPool::end_sharing() {
@@ -110,13 +122,14 @@ uint64_t BlockPool::work_on_job(Job& job, void* scratch, Between between) {
   }
 }
 
-void BlockPool::help() {
+void BlockPool::help(std::atomic<int>& bed) {
   uint32_t seen = 0;
   for (;;) {
-    seen = wait_for_job_after(seen);
+    seen = wait_for_job_after(seen, bed);
     active_.fetch_add(1);
     if (open_.load() == seen) {
       Job& job = *shared_job_;
+      if (current_processor() == job.processor) move_away({&job.processor, 1});
       void* scratch = scratch_of_this_thread(job.code.scratch_bytes);
       if (scratch != nullptr) work_on_job(job, scratch, [] {});
     }
@@ -124,9 +137,12 @@ void BlockPool::help() {
   }
 }
 
-uint32_t BlockPool::wait_for_job_after(uint32_t seen) {
-  spin_until([&] { return published_.load() != seen; });
-  published_.wait(seen);
+uint32_t BlockPool::wait_for_job_after(uint32_t seen, std::atomic<int>& bed) {
+  if (!spin_until([&] { return published_.load() != seen; })) {
+    bed.store(current_processor());
+    published_.wait(seen);
+    bed.store(no_processor);
+  }
   return published_.load();
 }
 

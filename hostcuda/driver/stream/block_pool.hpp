@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
+#include "base/processors.hpp"
 #include "hostcuda/block_abi.h"
 
 namespace sluice::hostcuda {
@@ -35,20 +37,24 @@ class BlockPool {
     const SluiceBlockLaunch* launch = nullptr;
     uint64_t blocks = 0;
     uint64_t chunk = 1;
+    int processor = no_processor;  // that runs its owner
     std::atomic<uint64_t> next_block{0};
   };
 
   void start_helpers();
   bool try_share(Job& job);
+  void leave_helpers_room() const;
   void end_sharing();
-  void help();
-  uint32_t wait_for_job_after(uint32_t seen);
+  void help(std::atomic<int>& bed);
+  uint32_t wait_for_job_after(uint32_t seen, std::atomic<int>& bed);
   // work_on_job() returns how many blocks it ran. Between chunks it calls between().
   template <class Between>
   static uint64_t work_on_job(Job& job, void* scratch, Between between);
 
   const unsigned workers_;
   std::once_flag helpers_started_;
+  // Where each helper went to sleep, and so will be woken; no_processor while it is awake.
+  std::vector<std::atomic<int>> beds_;
   std::atomic<bool> helpers_taken_{false};
   Job* shared_job_ = nullptr;  // of whoever took the helpers
   // A shared job has a number. Helpers wait for published_ to change, register in active_, and work
