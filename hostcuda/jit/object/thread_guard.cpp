@@ -1,5 +1,8 @@
 #include "hostcuda/jit/object/thread_guard.hpp"
 
+#include <algorithm>
+
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -43,12 +46,37 @@ class GuardReader {
       std::swap(index, limit);
       predicate = CmpInst::getSwappedPredicate(predicate);
     }
-    if (predicate == CmpInst::ICMP_NE || !loop_.loop->isLoopInvariant(limit) ||
-        !limit->getType()->isIntegerTy(32))
-      return false;
+    if (predicate == CmpInst::ICMP_NE || !loop_.loop->isLoopInvariant(limit)) return false;
+    if (take_known(index, predicate, limit)) return true;
+    if (!limit->getType()->isIntegerTy(32)) return false;
     const SCEV* start = loop_.start_of(index, 1, evolution_);
     if (start == nullptr) return false;
     guard_.comparisons.push_back({start, predicate, limit});
+    return true;
+  }
+
+  // As in a tree of additions, whose steps are for the first 128, 64, 32 … threads.
+  bool take_known(Value* index, CmpInst::Predicate predicate, Value* limit) {
+    const auto* wanted = dyn_cast<ConstantInt>(limit);
+    const auto* last_round = dyn_cast<SCEVConstant>(loop_.last_round);
+    if (wanted == nullptr || last_round == nullptr) return false;
+    const auto* start = dyn_cast_or_null<SCEVConstant>(loop_.start_of(index, 1, evolution_));
+    if (start == nullptr) return false;
+    const APInt& first = start->getAPInt();
+    const APInt rounds = last_round->getAPInt().zextOrTrunc(first.getBitWidth()) + 1;
+    const ConstantRange all(first, first + rounds);
+    const std::optional<ConstantRange> some =
+        ConstantRange::makeExactICmpRegion(predicate, wanted->getValue()).exactIntersectWith(all);
+    if (!some || rounds.isZero() || all.isWrappedSet()) return false;
+    ThreadGuard::Rounds found{0, 0};
+    if (!some->isEmptySet())
+      found = {(some->getLower() - first).getZExtValue(),
+               (some->getUpper() - first).getZExtValue()};
+    if (guard_.known) {
+      found.first = std::max(found.first, guard_.known->first);
+      found.last = std::max(found.first, std::min(found.last, guard_.known->last));
+    }
+    guard_.known = found;
     return true;
   }
 
@@ -71,7 +99,7 @@ std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolut
     return std::nullopt;
   GuardReader reader(loop, evolution);
   reader.take(branch->getCondition(), skips_where_false);
-  if (reader.guard().comparisons.empty()) return std::nullopt;
+  if (reader.guard().comparisons.empty() && !reader.guard().known) return std::nullopt;
   return reader.guard();
 }
 

@@ -1,6 +1,7 @@
 // The condition under which a round of a loop over threads does anything.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,12 @@ struct Comparison {
 // ThreadGuard is a conjunction, at the end of the loop's first block, of which a round that it does
 // not let through goes to the last block at once, having done nothing.
 struct ThreadGuard {
+  // The rounds that comparisons with numbers known here let through, where there are such.
+  struct Rounds {
+    uint64_t first = 0;
+    uint64_t last = 0;  // behind them; not below the first
+  };
+  std::optional<Rounds> known;
   llvm::SmallVector<Comparison, 4> comparisons;
   llvm::SmallVector<std::pair<llvm::Value*, bool>, 2> others;  // and what they must be
 

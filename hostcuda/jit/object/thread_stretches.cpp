@@ -149,6 +149,10 @@ Stretch StretchedLoop::open_stretch(Ir& ir, PHINode* start, const Inputs& inputs
   }
   stretch.first = start;
   stretch.last = stretch.end;
+  if (guard_.known) {
+    stretch.begin_at(ir, ir.getInt64(guard_.known->first));
+    stretch.end_at(ir, ir.getInt64(guard_.known->last));
+  }
   for (size_t i = 0; i < guard_.comparisons.size(); ++i) {
     const Comparison& comparison = guard_.comparisons[i];
     stretch.bound(ir, inputs.sums.lookup(comparison.start), comparison.predicate, inputs.limits[i]);
@@ -201,6 +205,14 @@ void StretchedLoop::stretch() {
   guard_.keep_others(loop_);
 }
 
+// run_only() runs a loop that counts its rounds from 0 in those alone.
+void run_only(const CountedLoop& loop, const ThreadGuard::Rounds& rounds) {
+  BasicBlock* before = loop.loop->getLoopPreheader();
+  Type* type = loop.index->getType();
+  loop.run_between(before, ConstantInt::get(type, rounds.first),
+                   ConstantInt::get(type, rounds.last), loop.exit);
+}
+
 bool counts_from_0(const CountedLoop& loop) {
   const auto* first =
       dyn_cast<ConstantInt>(loop.index->getIncomingValueForBlock(loop.loop->getLoopPreheader()));
@@ -215,7 +227,14 @@ PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisM
         if (!counts_from_0(loop)) return false;
         const std::optional<ThreadGuard> guard = ThreadGuard::of(loop, evolution);
         if (!guard) return false;
-        StretchedLoop(loop, *guard, evolution).stretch();
+        // An empty one is left to LLVM.
+        if (guard->known && guard->known->first == guard->known->last) return false;
+        if (guard->comparisons.empty()) {
+          run_only(loop, *guard->known);
+          guard->keep_others(loop);
+        } else {
+          StretchedLoop(loop, *guard, evolution).stretch();
+        }
         return true;
       });
 }
