@@ -4,6 +4,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/Support/MathExtras.h>
 
 namespace sluice::hostcuda::jit {
 
@@ -44,7 +45,7 @@ std::optional<int64_t> LaneStrides::find(const Value* value) {
     case Instruction::And:
     case Instruction::LShr:
     case Instruction::AShr:
-      if (const auto in_warp = of_lane(instruction)) return in_warp;
+      if (const auto in_warp = of_part(instruction)) return in_warp;
       break;
     case Instruction::SExt:
     case Instruction::ZExt:
@@ -78,15 +79,26 @@ std::optional<int64_t> LaneStrides::of_sum(const User& sum, int sign) {
   return *first + sign * *second;
 }
 
-// A lane's place in its warp is as far from its neighbour's as the thread is, and all lanes have
-// one warp's number; between warps it is not so.
-std::optional<int64_t> LaneStrides::of_lane(const User& part) {
+// Five bits of a value with a stride of 2^n tell a lane from the others of its warp, those from n
+// on: a part of the value has all of them, or none and then all lanes have the same. That goes for
+// a thread's place in its warp (x & 31) and for its warp's number (x >> 5), also times 32
+// (x & ~31), and as compilers write them together: (x << 5) & ~1023.
+std::optional<int64_t> LaneStrides::of_part(const User& part) {
   auto* constant = dyn_cast<ConstantInt>(part.getOperand(1));
-  if (!constant || of(part.getOperand(0)) != 1) return std::nullopt;
-  if (cast<Instruction>(part).getOpcode() == Instruction::And) {
-    return constant->equalsInt(31) ? std::optional<int64_t>(1) : std::nullopt;
+  const auto stride = of(part.getOperand(0));
+  if (!constant || !stride || *stride <= 0 || !isPowerOf2_64(static_cast<uint64_t>(*stride)))
+    return std::nullopt;
+  constexpr unsigned bits_of_lane = 5;
+  const APInt& bits = constant->getValue();
+  const unsigned first = Log2_64(static_cast<uint64_t>(*stride));
+  if (first + bits_of_lane > bits.getBitWidth()) return std::nullopt;
+  if (cast<Instruction>(part).getOpcode() != Instruction::And) {
+    if (bits.uge(first + bits_of_lane)) return 0;
+    return bits.ule(first) ? std::optional<int64_t>(*stride >> bits.getZExtValue()) : std::nullopt;
   }
-  return constant->equalsInt(5) ? std::optional<int64_t>(0) : std::nullopt;
+  const APInt of_lane = bits.extractBits(bits_of_lane, first);
+  if (of_lane.isZero()) return 0;
+  return of_lane.isAllOnes() ? stride : std::nullopt;
 }
 
 std::optional<int64_t> LaneStrides::of_product(const Value* value, const Value* factor) {

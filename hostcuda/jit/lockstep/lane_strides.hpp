@@ -26,7 +26,7 @@ class LaneStrides {
  private:
   std::optional<int64_t> find(const llvm::Value* value);
   std::optional<int64_t> of_sum(const llvm::User& sum, int sign);
-  std::optional<int64_t> of_lane(const llvm::User& part);
+  std::optional<int64_t> of_part(const llvm::User& part);
   std::optional<int64_t> of_product(const llvm::Value* value, const llvm::Value* factor);
   bool comes_back(const llvm::Value* value, const llvm::PHINode& phi) const;
   std::optional<int64_t> of_phi(const llvm::PHINode& phi);

@@ -124,3 +124,25 @@ extern "C" __global__ void strided_rounds(const int* in, int* out, int n, int st
   }
   out[thread] = sum;
 }
+
+// Parts of a thread's number that tell its warp, its lane, or some of both.
+extern "C" __global__ void parts_of_numbers(unsigned* out, unsigned offset) {
+  unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned long long wide = x + 32ULL * offset;
+  unsigned parts[10] = {x & 31,
+                        x >> 5,
+                        (x << 5) & ~1023U,
+                        ((x + 32 * offset) << 3) & ~255U,
+                        (x << 27) >> 2,
+                        (x << 2) & 124,
+                        ((x + offset) << 5) & ~1023U,
+                        (x << 5 | 7) & ~1023U,
+                        static_cast<unsigned>(wide * 8 >> 9),
+                        threadIdx.x & ~15U};
+  unsigned sum = 0;
+  for (int i = 0; i < 10; ++i) {
+    sum = sum * 31 + __shfl_xor_sync(~0U, parts[i], i);
+    out[x * 11 + i] = parts[i];
+  }
+  out[x * 11 + 10] = sum;
+}

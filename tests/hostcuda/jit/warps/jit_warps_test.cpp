@@ -1,5 +1,6 @@
 // Shuffles, votes, matches and warp barriers, in whole and in part of a warp.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 
@@ -153,6 +154,40 @@ TEST_F(JitWarps, GoRoundALoopThatOtherWarpsHaveLeft) {
       }
       kernels.run("strided_rounds", {1, 1, 1}, {block, 1, 1}, 0, in.data(), out.data(), n, step);
       EXPECT_EQ(out, expected) << "blocks of " << block << ", " << n << " elements";
+    }
+  }
+}
+
+// As all lanes of a warp are run by one loop, which counts them.
+TEST_F(JitWarps, KnowPartsOfTheirNumbers) {
+  constexpr uint32_t blocks = 3;
+  for (const uint32_t block : {32U, 64U, 256U}) {
+    for (const uint32_t offset : {0U, 5U, 77U}) {
+      const auto parts_of = [&](uint32_t x) {
+        const uint64_t wide = x + uint64_t{32} * offset;
+        return std::array<uint32_t, 10>{x & 31,
+                                        x >> 5,
+                                        (x << 5) & ~1023U,
+                                        ((x + 32 * offset) << 3) & ~255U,
+                                        (x << 27) >> 2,
+                                        (x << 2) & 124,
+                                        ((x + offset) << 5) & ~1023U,
+                                        (x << 5 | 7) & ~1023U,
+                                        static_cast<uint32_t>(wide * 8 >> 9),
+                                        x % block & ~15U};
+      };
+      std::vector<uint32_t> expected;
+      for (uint32_t x = 0; x < blocks * block; ++x) {
+        const auto parts = parts_of(x);
+        expected.insert(expected.end(), parts.begin(), parts.end());
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < parts.size(); ++i)
+          sum = sum * 31 + parts_of(x ^ i)[i];
+        expected.push_back(sum);
+      }
+      std::vector<uint32_t> out(expected.size());
+      kernels.run("parts_of_numbers", {blocks}, {block}, 0, out.data(), offset);
+      EXPECT_EQ(out, expected) << "blocks of " << block << ", offset " << offset;
     }
   }
 }
