@@ -17,6 +17,7 @@
 
 #include "hostcuda/jit/lockstep/lockstep_candidates.hpp"
 #include "hostcuda/jit/lockstep/loop_way.hpp"
+#include "hostcuda/jit/lockstep/uniform_ends.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/regions/uniformity.hpp"
 
@@ -338,6 +339,7 @@ class Rewriter {
 bool make_lockstep_loops(Function& function, const Dim3& block) {
   if (block.x < least_lanes) return false;
   mark_near_accesses(function);
+  make_ends_uniform(function, block);
   bool changed = false;
   while (Rewriter(function).run())
     changed = true;

@@ -274,6 +274,28 @@ TEST(LaneStrides, AreKnownWhereALoopAddsMoreThanOnce) {
               testing::ElementsAre(4, 4));
 }
 
+// A warp's row of 1024 numbers and a lane's number in it, as LLVM puts shifts together.
+TEST(LaneStrides, AreThoseWithinAWarp) {
+  EXPECT_THAT(strides_in("entry:\n"
+                         "  %lane = and i32 %t, 31\n"
+                         "  %moved = shl i32 %t, 5\n"
+                         "  %row = and i32 %moved, -1024\n"
+                         "  %i = or i32 %row, %lane\n"
+                         "  %p = getelementptr i32, ptr %origin, i32 %i\n"
+                         "  %a = load i32, ptr %p\n"
+                         "  %half = lshr i32 %t, 4\n"
+                         "  %q = getelementptr i32, ptr %origin, i32 %half\n"
+                         "  %b = load i32, ptr %q\n"
+                         "  %pair = and i32 %t, 63\n"
+                         "  %r = getelementptr i32, ptr %origin, i32 %pair\n"
+                         "  %c = load i32, ptr %r\n"
+                         "  %some = and i32 %t, 7\n"
+                         "  %s = getelementptr i32, ptr %origin, i32 %some\n"
+                         "  %d = load i32, ptr %s\n"
+                         "  ret void\n"),
+              testing::ElementsAre(4, std::nullopt, 4, std::nullopt));
+}
+
 TEST(LaneStrides, AreNotKnownWhereNeighboursGoOnDifferently) {
   EXPECT_THAT(strides_in("entry:\n  br label %loop\n"
                          "loop:\n"
