@@ -113,6 +113,16 @@ std::optional<LockstepRound> LockstepRound::of(BasicBlock* entry, const BlockSet
   return round;
 }
 
+bool may_go_together(const SyncPoint& point, ArrayRef<BasicBlock*> entries,
+                     function_ref<BlockSet(BasicBlock*)> blocks_of, const LiveValues& live) {
+  return all_of(entries, [&](BasicBlock* entry) {
+    const BlockSet blocks = blocks_of(entry);
+    if (!blocks.contains(point.block)) return true;
+    const auto round = LockstepRound::of(entry, blocks, point, live);
+    return round && (round->can_be_told_again || !round->goes_on);
+  });
+}
+
 void drop_accesses(const BlockSet& blocks, const LiveValues& live, ArrayRef<SyncPoint> points,
                    ValueToValueMapTy& map) {
   const auto is_kept = [&](Instruction& each) {

@@ -26,6 +26,12 @@ struct LockstepRound {
                                          const SyncPoint& point, const LiveValues& live);
 };
 
+// may_go_together() says whether all regions that go on in a lockstep loop, of those that begin at
+// `entries`, can be run again to tell what threads say at its point.
+bool may_go_together(const SyncPoint& point, llvm::ArrayRef<llvm::BasicBlock*> entries,
+                     llvm::function_ref<BlockSet(llvm::BasicBlock*)> blocks_of,
+                     const LiveValues& live);
+
 // drop_accesses() takes out of a copy of such a region, as clone_blocks() leaves it in `map`, what
 // accesses memory other than slots.
 void drop_accesses(const BlockSet& blocks, const LiveValues& live, llvm::ArrayRef<SyncPoint> points,

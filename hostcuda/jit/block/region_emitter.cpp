@@ -48,28 +48,19 @@ const RegionEmitter::Votes* RegionEmitter::votes_of(BasicBlock* cut) {
   if (!point.is_lockstep || !point.result) return nullptr;
   Votes& votes = votes_[cut];
   if (!votes.any) {
+    std::vector<BasicBlock*> entries{&frame_.thread.function->getEntryBlock()};
+    for (const SyncPoint& each : regions_.points)
+      entries.push_back(each.after);
+    for (BasicBlock* branch : regions_.branches)
+      entries.insert(entries.end(), succ_begin(branch), succ_end(branch));
+    const bool together = may_go_together(
+        point, entries, [&](BasicBlock* entry) { return blocks_of(entry); }, regions_.live);
     IRBuilder<> ir(frame_.entry, frame_.entry->begin());
     votes = {ir.CreateAlloca(ir.getInt32Ty(), nullptr, "any"),
              ir.CreateAlloca(ir.getInt32Ty(), nullptr, "all"),
-             ir.CreateAlloca(ir.getInt1Ty(), nullptr, "differ"), may_go_together(point)};
+             ir.CreateAlloca(ir.getInt1Ty(), nullptr, "differ"), together};
   }
   return &votes;
-}
-
-// may_go_together() says whether all regions that go on in a lockstep loop can be run again to tell
-// what threads said.
-bool RegionEmitter::may_go_together(const SyncPoint& point) const {
-  std::vector<BasicBlock*> entries{&frame_.thread.function->getEntryBlock()};
-  for (const SyncPoint& each : regions_.points)
-    entries.push_back(each.after);
-  for (BasicBlock* branch : regions_.branches)
-    entries.insert(entries.end(), succ_begin(branch), succ_end(branch));
-  return all_of(entries, [&](BasicBlock* entry) {
-    const BlockSet blocks = blocks_of(entry);
-    if (!blocks.contains(point.block)) return true;
-    const auto round = LockstepRound::of(entry, blocks, point, regions_.live);
-    return round && (round->can_be_told_again || !round->goes_on);
-  });
 }
 
 // read_any() reads, in front of the loops over threads of the region that starts at `entry`, what
@@ -109,7 +100,7 @@ RegionEnd RegionEmitter::emit(BasicBlock* entry, BasicBlock* start, const WarpLo
     if (!votes) continue;
     ir.CreateStore(ir.getInt32(0), votes->any);
     ir.CreateStore(ir.getInt32(1), votes->all);
-    if (!warp && votes->go_together) {
+    if (votes->go_together) {
       round = LockstepRound::of(entry, blocks, *point_of(block), regions_.live);
     }
   }

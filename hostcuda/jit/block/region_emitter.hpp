@@ -70,7 +70,6 @@ class RegionEmitter {
   RegionEnd emit_together(const Pass& pass, const LockstepRound& round, llvm::BasicBlock* done);
 
   const Votes* votes_of(llvm::BasicBlock* cut);
-  bool may_go_together(const SyncPoint& point) const;
   llvm::Value* read_any(llvm::BasicBlock* entry, llvm::BasicBlock* start);
   bool is_cut(llvm::BasicBlock* block) const;
   BlockSet blocks_of(llvm::BasicBlock* entry) const;
