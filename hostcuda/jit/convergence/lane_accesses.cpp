@@ -212,7 +212,7 @@ void LaneAccesses::find_threads(LaneAccess& access, LaneValues& values) {
 LaneAccess LaneAccesses::assuming(const LaneAccess& access, LaneValues& values) const {
   LaneAccess result = access;
   result.address = LaneAddresses(function_, values, warp_uniformity_, loops_)
-                       .of(touch_of(*access.instruction).pointer);
+                       .of(touch_of(*access.instruction).pointer, access.chosen);
   find_threads(result, values);
   return result;
 }

@@ -25,6 +25,7 @@ struct LaneAccess {
   };
 
   llvm::Instruction* instruction = nullptr;
+  Chosen chosen;  // what the address is found under
   LaneAddress address;
   uint64_t bytes = 0;
   bool reads = false;

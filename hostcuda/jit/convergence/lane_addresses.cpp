@@ -56,7 +56,8 @@ const Value* induction_step(const PHINode& phi, const LoopInfo& loops) {
   return nullptr;
 }
 
-LaneAddress LaneAddresses::of(const Value* pointer) {
+LaneAddress LaneAddresses::of(const Value* pointer, const Chosen& chosen) {
+  chosen_ = chosen;
   found_ = {};
   found_.offset.resize(values_.threads());
   add(pointer, Factor(values_.threads(), 1), 0);
@@ -67,6 +68,7 @@ LaneAddress LaneAddresses::of(const Value* pointer) {
 }
 
 void LaneAddresses::add(const Value* value, const Factor& factor, unsigned depth) {
+  if (const auto chosen = chosen_.find(value); chosen != chosen_.end()) value = chosen->second;
   if (value == function_.getArg(ThreadFunction::shared)) {
     found_.shared = true;
     return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -30,6 +31,9 @@ struct LaneAddress {
   bool shared = false;
 };
 
+// Chosen are values that are taken to be one of their operands, as the greater of two numbers is.
+using Chosen = std::map<const llvm::Value*, const llvm::Value*>;
+
 // LaneAddresses finds them. It takes the arithmetic of addresses never to wrap.
 class LaneAddresses {
  public:
@@ -37,7 +41,7 @@ class LaneAddresses {
                 const llvm::LoopInfo& loops)
       : function_(function), values_(values), uniformity_(uniformity), loops_(loops) {}
 
-  LaneAddress of(const llvm::Value* pointer);
+  LaneAddress of(const llvm::Value* pointer, const Chosen& chosen = {});
 
  private:
   using Factor = std::vector<int64_t>;
@@ -54,6 +58,7 @@ class LaneAddresses {
   LaneValues& values_;
   const Uniformity& uniformity_;
   const llvm::LoopInfo& loops_;
+  Chosen chosen_;
   LaneAddress found_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/KnownBits.h>
 
 #include "hostcuda/jit/convergence/loop_variable.hpp"
@@ -16,6 +17,7 @@ using namespace llvm;
 
 constexpr int64_t most_solutions = 16;
 constexpr size_t most_variables = 2;
+constexpr size_t most_choices = 16;  // of an access: four indices within bounds
 
 // Whether the ranges of `first` bytes at 0 and of `second` bytes at `distance`, or a multiple of
 // `period` from there, share one.
@@ -85,7 +87,7 @@ bool LaneConflicts::conflict(unsigned first, unsigned second, uint64_t rounds) {
   const int64_t distance = after.address.offset.front() - before.address.offset.front();
   const auto [answer, is_new] =
       answers_.try_emplace({before.pattern, after.pattern, distance, rounds}, Overlap::none);
-  if (is_new) answer->second = overlap_by_rounds(before, after, rounds);
+  if (is_new) answer->second = overlap_by_choices(before, after, rounds);
   if (answer->second != Overlap::possible) return answer->second == Overlap::certain;
   const bool only_write = !before.reads && !after.reads;
   if (!before.address.shared) return !only_write && exchange(before, after);
@@ -130,6 +132,44 @@ LaneConflicts::Unknown LaneConflicts::unknown(const LaneAccess& first, const Lan
     }
   }
   return result;
+}
+
+std::vector<LaneAccess> LaneConflicts::choices(const LaneAccess& access) {
+  std::vector<LaneAccess> all{access};
+  for (size_t i = 0; i < all.size() && all.size() < most_choices;) {
+    const auto clamped = find_if(all[i].address.terms, [&](const AddressTerm& term) {
+      const auto* limited = dyn_cast<MinMaxIntrinsic>(term.value);
+      return limited && !term.uniform &&
+             (accesses_.values().of(limited->getLHS()) || accesses_.values().of(limited->getRHS()));
+    });
+    if (clamped == all[i].address.terms.end()) {
+      ++i;
+      continue;
+    }
+    const auto* limited = cast<MinMaxIntrinsic>(clamped->value);
+    LaneAccess other = all[i];
+    all[i].chosen[limited] = limited->getLHS();
+    other.chosen[limited] = limited->getRHS();
+    all[i] = accesses_.assuming(all[i], accesses_.values());
+    all.push_back(accesses_.assuming(other, accesses_.values()));
+  }
+  return all;
+}
+
+LaneConflicts::Overlap LaneConflicts::overlap_by_choices(const LaneAccess& first,
+                                                         const LaneAccess& second,
+                                                         uint64_t rounds) {
+  const Overlap found = overlap_by_rounds(first, second, rounds);
+  if (found != Overlap::possible) return found;
+  const std::vector<LaneAccess> of_first = choices(first);
+  const std::vector<LaneAccess> of_second = choices(second);
+  if (of_first.size() == 1 && of_second.size() == 1) return found;
+  const bool any = any_of(of_first, [&](const LaneAccess& one) {
+    return any_of(of_second, [&](const LaneAccess& other) {
+      return overlap_by_rounds(one, other, rounds) != Overlap::none;
+    });
+  });
+  return any ? Overlap::possible : Overlap::none;
 }
 
 LaneConflicts::Overlap LaneConflicts::overlap_by_rounds(const LaneAccess& first,
@@ -235,8 +275,25 @@ bool LaneConflicts::may_be(const AddressTerm& term, int64_t value) {
   return !known.Zero.intersects(bits) && known.One.isSubsetOf(bits);
 }
 
+// Whether a value that was chosen of two is the one to choose, where it is this number.
+bool LaneConflicts::is_chosen_with(const LaneAccess& access, size_t thread, const AddressTerm& term,
+                                   int64_t value) {
+  return all_of(access.chosen, [&](const auto& choice) {
+    if (choice.second != term.value) return true;
+    const auto* limited = cast<MinMaxIntrinsic>(choice.first);
+    const Value* other = limited->getLHS() == term.value ? limited->getRHS() : limited->getLHS();
+    const LaneValues::Lanes* others = accesses_.values().of(other);
+    if (!others) return true;
+    const unsigned width = other->getType()->getIntegerBitWidth();
+    return !ICmpInst::compare(APInt(width, (*others)[thread]),
+                              APInt(width, static_cast<uint64_t>(value), true),
+                              limited->getPredicate());
+  });
+}
+
 bool LaneConflicts::runs_with(const LaneAccess& access, size_t thread, const AddressTerm& term,
                               int64_t value) {
+  if (!is_chosen_with(access, thread, term, value)) return false;
   LaneValues* values = assuming(term, value);
   if (!values) return true;
   return all_of(access.guards, [&](const auto& guard) {

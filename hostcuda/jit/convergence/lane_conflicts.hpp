@@ -6,6 +6,7 @@
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "hostcuda/jit/convergence/lane_accesses.hpp"
 #include "hostcuda/jit/convergence/loop_values.hpp"
@@ -31,6 +32,10 @@ class LaneConflicts {
   enum class Overlap { none, possible, certain };
   struct Unknown;
 
+  // An index that is kept within bounds (`max(t - 1, first)`) is what it is kept from or a bound,
+  // where only one of the two is known.
+  std::vector<LaneAccess> choices(const LaneAccess& access);
+  Overlap overlap_by_choices(const LaneAccess& first, const LaneAccess& second, uint64_t rounds);
   Overlap overlap(const LaneAccess& first, const LaneAccess& second, uint64_t rounds);
   // What overlap() finds possible may be excluded for each of the values that variables of loops
   // take.
@@ -42,6 +47,8 @@ class LaneConflicts {
   bool is_reachable(const LaneAccess& first, size_t a, const LaneAccess& second, size_t b,
                     const Unknown& rest, int64_t distance);
   bool may_be(const AddressTerm& term, int64_t value);
+  bool is_chosen_with(const LaneAccess& access, size_t thread, const AddressTerm& term,
+                      int64_t value);
   bool runs_with(const LaneAccess& access, size_t thread, const AddressTerm& term, int64_t value);
   LaneValues* assuming(const AddressTerm& term, int64_t value);
 

@@ -285,3 +285,38 @@ extern "C" __global__ void look_up(const float* table, float* out, int n) {
     if (table[at + step] < out[t]) at += step;
   out[t] = table[at];
 }
+
+// Steps of a stencil on a tile whose neighbours are kept within what a grid has of it.
+extern "C" __global__ void stencil_within(const float* in, float* out, int width, int height,
+                                          int steps) {
+  __shared__ float here[16][16];
+  __shared__ float power[16][16];
+  __shared__ float next[16][16];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int top = blockIdx.y * 12 - 2, left = blockIdx.x * 12 - 2;
+  int x = left + tx, y = top + ty;
+  if (x >= 0 && x < width && y >= 0 && y < height) {
+    here[ty][tx] = in[y * width + x];
+    power[ty][tx] = in[y * width + x] * 2;
+  }
+  __syncthreads();
+  int first_y = top < 0 ? -top : 0, last_y = top + 15 > height - 1 ? height - 1 - top : 15;
+  int first_x = left < 0 ? -left : 0, last_x = left + 15 > width - 1 ? width - 1 - left : 15;
+  int north = max(ty - 1, first_y), south = min(ty + 1, last_y);
+  int west = max(tx - 1, first_x), east = min(tx + 1, last_x);
+  bool computed = false;
+  for (int i = 0; i < steps; ++i) {
+    computed = false;
+    if (tx >= i + 1 && tx <= 14 - i && ty >= i + 1 && ty <= 14 - i && tx >= first_x &&
+        tx <= last_x && ty >= first_y && ty <= last_y) {
+      computed = true;
+      next[ty][tx] = power[ty][tx] + here[north][tx] + here[south][tx] + here[ty][east] +
+                     here[ty][west] - 4 * here[ty][tx];
+    }
+    __syncthreads();
+    if (i == steps - 1) break;
+    if (computed) here[ty][tx] = next[ty][tx];
+    __syncthreads();
+  }
+  if (computed) out[y * width + x] = next[ty][tx];
+}
