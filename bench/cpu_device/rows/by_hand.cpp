@@ -1,4 +1,4 @@
-// Compiled twice: SLUICE_BENCH_FORM is the namespace.
+// Compiled in several ways: SLUICE_BENCH_FORM is the namespace.
 #include "by_hand.hpp"
 
 #include <algorithm>
