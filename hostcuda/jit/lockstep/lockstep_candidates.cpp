@@ -6,6 +6,7 @@
 
 #include "hostcuda/jit/library/directed_float.hpp"
 #include "hostcuda/jit/lockstep/lane_strides.hpp"
+#include "hostcuda/jit/lockstep/uniform_ends.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -31,6 +32,7 @@ bool is_plain(const Instruction& instruction) {
 // LLVM unrolls a short loop completely, and then the loop over threads is innermost anyhow.
 bool is_unrolled(const Loop& loop, unsigned instructions) {
   auto* branch = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  if (branch && branch->hasMetadata(shared_end)) return false;
   auto* compare =
       branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
   auto* bound = compare ? dyn_cast<ConstantInt>(compare->getOperand(1)) : nullptr;

@@ -50,16 +50,20 @@ class Rewriter {
       if (!ways.find(*loop, WayFinder::Ends::leave, way)) continue;
       const bool all_go_round =
           way.edges.empty() && uniformity_.has_uniform_branch(*loop->getLoopLatch());
-      if (all_go_round) {
+      // Where some wait anyhow, those that would end wait too: then no later loop over threads has
+      // to ask who is left. That is worth more than to know that all end together.
+      Way waiting;
+      const bool can_wait = loop->getNumBlocks() == 1;
+      const bool others_wait = can_wait && ways.find(*loop, WayFinder::Ends::wait, waiting);
+      const bool is_better_waited_for =
+          loop->getLoopLatch()->getTerminator()->hasMetadata(shared_end) && others_wait &&
+          !waiting.edges.empty();
+      if (all_go_round && !is_better_waited_for) {
         meet_each_round(*loop);
         return true;
       }
-      if (loop->getNumBlocks() != 1) continue;
-      // Where some wait anyhow, those that would end wait too: then no later loop over threads has
-      // to ask who is left.
-      Way waiting;
-      if (ways.find(*loop, WayFinder::Ends::wait, waiting)) way = std::move(waiting);
-      wait_for_all(*loop, way);
+      if (!can_wait) continue;
+      wait_for_all(*loop, others_wait ? waiting : way);
       return true;
     }
     return false;

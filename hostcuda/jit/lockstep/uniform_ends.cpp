@@ -93,6 +93,7 @@ class Ends {
     Value* shared_next = ir.CreateAdd(shared, ConstantInt::get(phi->getType(), *step));
     shared->addIncoming(start->value, before);
     shared->addIncoming(shared_next, latch);
+    branch->setMetadata(shared_end, MDNode::get(branch->getContext(), {}));
     branch->setCondition(ir.CreateICmp(bound->predicate, is_next ? shared_next : shared,
                                        ConstantInt::get(phi->getType(), bound->limit)));
   }
