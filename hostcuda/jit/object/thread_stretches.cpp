@@ -205,6 +205,14 @@ void StretchedLoop::stretch() {
   guard_.keep_others(loop_);
 }
 
+// Whether rounds are whole vectors, of 16 at most, or few: what is left over runs one by one, where
+// the guard makes one masked vector of it. No rounds at all are left to LLVM.
+bool is_worth_cutting(const ThreadGuard::Rounds& rounds) {
+  constexpr uint64_t widest = 16;
+  const uint64_t count = rounds.last - rounds.first;
+  return count > 0 && (count < widest || count % widest == 0);
+}
+
 // run_only() runs a loop that counts its rounds from 0 in those alone.
 void run_only(const CountedLoop& loop, const ThreadGuard::Rounds& rounds) {
   BasicBlock* before = loop.loop->getLoopPreheader();
@@ -227,9 +235,9 @@ PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisM
         if (!counts_from_0(loop)) return false;
         const std::optional<ThreadGuard> guard = ThreadGuard::of(loop, evolution);
         if (!guard) return false;
-        // An empty one is left to LLVM.
-        if (guard->known && guard->known->first == guard->known->last) return false;
-        if (guard->comparisons.empty()) {
+        const bool only_known = guard->comparisons.empty();
+        if (only_known && !is_worth_cutting(*guard->known)) return false;
+        if (only_known) {
           run_only(loop, *guard->known);
           guard->keep_others(loop);
         } else {
