@@ -33,27 +33,12 @@ std::optional<Bound> bound_of(const ICmpInst& compare) {
   const auto* limit = dyn_cast<ConstantInt>(compare.getOperand(1));
   if (!limit) return std::nullopt;
   const APInt& number = limit->getValue();
-  switch (compare.getPredicate()) {
-    case CmpInst::ICMP_SLT:
-    case CmpInst::ICMP_SGE:
-    case CmpInst::ICMP_ULT:
-    case CmpInst::ICMP_UGE:
-      return Bound{compare.getPredicate(), number};
-    case CmpInst::ICMP_SGT:
-      if (number.isMaxSignedValue()) return std::nullopt;
-      return Bound{CmpInst::ICMP_SGE, number + 1};
-    case CmpInst::ICMP_SLE:
-      if (number.isMaxSignedValue()) return std::nullopt;
-      return Bound{CmpInst::ICMP_SLT, number + 1};
-    case CmpInst::ICMP_UGT:
-      if (number.isMaxValue()) return std::nullopt;
-      return Bound{CmpInst::ICMP_UGE, number + 1};
-    case CmpInst::ICMP_ULE:
-      if (number.isMaxValue()) return std::nullopt;
-      return Bound{CmpInst::ICMP_ULT, number + 1};
-    default:
-      return std::nullopt;
-  }
+  const CmpInst::Predicate predicate = compare.getPredicate();
+  if (ICmpInst::isLT(predicate) || ICmpInst::isGE(predicate)) return Bound{predicate, number};
+  if (!ICmpInst::isGT(predicate) && !ICmpInst::isLE(predicate)) return std::nullopt;
+  const bool is_last = compare.isSigned() ? number.isMaxSignedValue() : number.isMaxValue();
+  if (is_last) return std::nullopt;
+  return Bound{CmpInst::getFlippedStrictnessPredicate(predicate), number + 1};
 }
 
 class Ends {

@@ -31,7 +31,8 @@ Value* bounded(Value* x, float low, float high, IRBuilder<>& ir) {
 constexpr float whole_bias = 0x1.8p23F;
 constexpr uint32_t whole_bias_bits = 0x4B400000;
 
-// Parts are a number's whole part, as a float near whole_bias, and 2 to the power of the rest.
+// Parts are a number's whole part, as the bits of a float near whole_bias, and 2 to the power of
+// the rest.
 struct Parts {
   Value* whole = nullptr;
   Value* power = nullptr;
