@@ -24,6 +24,7 @@ using Blocks = SmallPtrSet<BasicBlock*, 16>;
 bool is_liftable(SyncOperation operation) {
   switch (operation) {
     case SyncOperation::warp_barrier:
+    case SyncOperation::meeting:
     case SyncOperation::shuffle_up:
     case SyncOperation::shuffle_down:
     case SyncOperation::shuffle_butterfly:

@@ -1,4 +1,4 @@
-// Shuffles and votes under a branch of some threads, made points to which all threads come.
+// Shuffles, votes and meetings under a branch of some threads, made points to which all come.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -14,7 +14,8 @@ namespace sluice::hostcuda::jit {
 // An operation is lifted where each thread that takes the branch comes to it exactly once before
 // the branch's paths meet again, and where the other path holds no point of its own: lanes at
 // different operations of one mask may be each other's partners. It must be a barrier of a warp, a
-// shuffle, or a vote for any, for all or of a ballot. Returns whether anything was lifted.
+// meeting of those lanes that come by, a shuffle, or a vote for any, for all or of a ballot.
+// Returns whether anything was lifted.
 bool lift_points(llvm::Function& function);
 
 }  // namespace sluice::hostcuda::jit

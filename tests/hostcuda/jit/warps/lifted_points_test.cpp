@@ -26,7 +26,8 @@ enum class Together { no, yes };
 std::optional<Together> lifted(const std::string& blocks) {
   const jit::BlockFunction parsed(
       "declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)\n"
-      "declare i1 @llvm.nvvm.vote.uni.sync(i32, i1)\n",
+      "declare i1 @llvm.nvvm.vote.uni.sync(i32, i1)\n"
+      "declare void @sluice.meeting()\n",
       "ptr %p", "entry:\n  %c = icmp ult i32 %t, %n\n" + blocks);
   if (parsed.get() == nullptr) return std::nullopt;
   llvm::Function& function = *parsed.get();
@@ -109,6 +110,20 @@ TEST(LiftPoints, CarriesWhatLoopsLeavePastThem) {
                    "  %w = phi i32 [%k, %then], [1, %entry]\n"
                    "  %s = add i32 %v, %w\n"
                    "  store i32 %s, ptr %p\n"
+                   "  ret void\n"),
+            Together::yes);
+}
+
+// All lanes that take the branch read a word before any writes it.
+TEST(LiftPoints, TakesOutMeetingsOfThoseThatComeByChance) {
+  EXPECT_EQ(lifted("  br i1 %c, label %then, label %end\n"
+                   "then:\n"
+                   "  %v = load i32, ptr %p\n"
+                   "  %w = add i32 %v, %t\n"
+                   "  call void @sluice.meeting()\n"
+                   "  store i32 %w, ptr %p\n"
+                   "  br label %end\n"
+                   "end:\n"
                    "  ret void\n"),
             Together::yes);
 }
