@@ -44,6 +44,33 @@ uint64_t known_multiple(const Value* value, unsigned depth = 0) {
   }
 }
 
+std::optional<int64_t> constant_number(const Value* value) {
+  auto* constant = value ? dyn_cast<ConstantInt>(value) : nullptr;
+  if (!constant || constant->getBitWidth() > 64) return std::nullopt;
+  return constant->getSExtValue();
+}
+
+// Counter is a loop's variable, and how often another one grows by what it grows by.
+struct Counter {
+  const PHINode* phi = nullptr;
+  int64_t times = 1;
+};
+
+// counter_of() finds the one that grows least, of those that start at a constant, so that all that
+// goes round the loop with them is told by the same one.
+Counter counter_of(const PHINode& phi, const LoopInfo& loops) {
+  Counter found{&phi};
+  const auto step = constant_number(induction_step(phi, loops));
+  if (!step) return found;
+  for (const PHINode& other : phi.getParent()->phis()) {
+    const auto own = constant_number(induction_step(other, loops));
+    if (!own || *own == 0 || *step % *own != 0 || std::abs(*step / *own) <= std::abs(found.times))
+      continue;
+    if (constant_number(loop_variable(other, loops)->start)) found = {&other, *step / *own};
+  }
+  return found;
+}
+
 }  // namespace
 
 const Value* induction_step(const PHINode& phi, const LoopInfo& loops) {
@@ -175,10 +202,24 @@ bool LaneAddresses::add_induction(const PHINode& phi, const Factor& factor, unsi
   const Value* step = induction_step(phi, loops_);
   if (!step) return false;
   add(loop_variable(phi, loops_)->start, factor, depth);
-  AddressTerm& gained = term(&phi, factor);
+  const Counter counter = counter_of(phi, loops_);
+  const Value* start = loop_variable(*counter.phi, loops_)->start;
+  Factor scaled = factor;
+  for (int64_t& element : scaled)
+    element *= counter.times;
+  const LaneValues::Lanes* lanes = values_.of(counter.phi);
+  const LaneValues::Lanes* starts = values_.of(start);
+  if (lanes && starts) {
+    const Type& type = *counter.phi->getType();
+    for (size_t thread = 0; thread < scaled.size(); ++thread)
+      found_.offset[thread] += scaled[thread] * (signed_lane((*lanes)[thread], type) -
+                                                 signed_lane((*starts)[thread], type));
+    return true;
+  }
+  AddressTerm& gained = term(counter.phi, scaled);
   gained.uniform = is_uniform(step);
-  gained.step = std::max<uint64_t>(known_multiple(step), 1);
-  gained.is_start_left_out = true;
+  gained.step = std::max<uint64_t>(known_multiple(induction_step(*counter.phi, loops_)), 1);
+  gained.start = start;
   return true;
 }
 

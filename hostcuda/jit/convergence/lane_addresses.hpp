@@ -18,9 +18,10 @@ namespace sluice::hostcuda::jit {
 struct AddressTerm {
   const llvm::Value* value = nullptr;
   std::vector<int64_t> factor;
-  uint64_t step = 1;               // the value is a multiple of it
-  bool is_start_left_out = false;  // a loop's variable that counts up: only what it has gained
-  bool uniform = false;            // the same for all lanes of a warp that are at the same place
+  uint64_t step = 1;  // the value is a multiple of it
+  const llvm::Value* start =
+      nullptr;           // of a loop's variable of which only what it has gained counts
+  bool uniform = false;  // the same for all lanes of a warp that are at the same place
 };
 
 // LaneAddress is an address in bytes, as distance from the block's shared memory where `shared` is

@@ -1,14 +1,11 @@
 #include "hostcuda/jit/convergence/lane_conflicts.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/KnownBits.h>
-
-#include "hostcuda/jit/convergence/loop_variable.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -16,19 +13,8 @@ namespace {
 using namespace llvm;
 
 constexpr int64_t most_solutions = 16;
-constexpr size_t most_variables = 2;
+constexpr size_t most_states = 64;   // of an access
 constexpr size_t most_choices = 16;  // of an access: four indices within bounds
-
-// Whether the ranges of `first` bytes at 0 and of `second` bytes at `distance`, or a multiple of
-// `period` from there, share one.
-bool meets(int64_t distance, uint64_t period, uint64_t first, uint64_t second) {
-  const auto before = static_cast<int64_t>(first);
-  const auto after = static_cast<int64_t>(second);
-  if (period == 0) return distance < before && distance > -after;
-  const auto step = static_cast<int64_t>(period);
-  const int64_t rest = (distance % step + step) % step;
-  return rest < before || step - rest < after;
-}
 
 const Value* pointer_of(const Instruction& access) {
   if (auto* update = dyn_cast<AtomicRMWInst>(&access)) return update->getPointerOperand();
@@ -39,19 +25,6 @@ const Value* pointer_of(const Instruction& access) {
 int64_t divide_down(int64_t value, int64_t by) {
   const int64_t quotient = value / by;
   return quotient - (value % by != 0 && (value < 0) != (by < 0));
-}
-
-uint64_t common_divisor(uint64_t divisor, ArrayRef<int64_t> factors, uint64_t step) {
-  for (int64_t factor : factors)
-    divisor = std::gcd(divisor, static_cast<uint64_t>(std::abs(factor)) * step);
-  return divisor;
-}
-
-const AddressTerm* term_of(const LaneAddress& address, const Value* value) {
-  for (const AddressTerm& term : address.terms) {
-    if (term.value == value) return &term;
-  }
-  return nullptr;
 }
 
 // Whether a condition takes the value for a number without a sign.
@@ -65,18 +38,6 @@ bool has_own_terms(const LaneAddress& address) {
 }
 
 }  // namespace
-
-// Unknown is the part of two accesses' distance that is not known: multiples of `period`, and
-// `term`, which is the same for both.
-struct LaneConflicts::Unknown {
-  uint64_t period = 0;
-  const AddressTerm* term = nullptr;  // its factors are those of either access
-  const std::vector<int64_t>* first = nullptr;
-  const std::vector<int64_t>* second = nullptr;
-  int64_t factor(size_t a, size_t b) const {
-    return (second ? (*second)[b] : 0) - (first ? (*first)[a] : 0);
-  }
-};
 
 bool LaneConflicts::conflict(unsigned first, unsigned second, uint64_t rounds) {
   const LaneAccess& before = accesses_.all()[first];
@@ -96,62 +57,49 @@ bool LaneConflicts::conflict(unsigned first, unsigned second, uint64_t rounds) {
   return !only_write || !scatter || (before.is_volatile && after.is_volatile);
 }
 
-LaneConflicts::Unknown LaneConflicts::unknown(const LaneAccess& first, const LaneAccess& second,
-                                              uint64_t rounds) const {
-  Unknown result;
-  SmallVector<Unknown, 4> open;
-  const auto take = [&](const AddressTerm* in_first, const AddressTerm* in_second) {
-    const AddressTerm& term = in_first ? *in_first : *in_second;
-    auto* instruction = dyn_cast<Instruction>(term.value);
-    const bool changes =
-        instruction && (accesses_.loops_around(*instruction->getParent()) & rounds) != 0;
-    if (!term.uniform || changes) {
-      if (in_first) result.period = common_divisor(result.period, in_first->factor, term.step);
-      if (in_second) result.period = common_divisor(result.period, in_second->factor, term.step);
-      return;
-    }
-    if (in_first && in_second && in_first->factor == in_second->factor &&
-        is_equal_in_warps(in_first->factor)) {
-      return;
-    }
-    open.push_back({0, &term, in_first ? &in_first->factor : nullptr,
-                    in_second ? &in_second->factor : nullptr});
-  };
-  for (const AddressTerm& term : first.address.terms)
-    take(&term, term_of(second.address, term.value));
-  for (const AddressTerm& term : second.address.terms) {
-    if (!term_of(first.address, term.value)) take(nullptr, &term);
+// What a value is one of, where that tells more than the value itself.
+SmallVector<const Value*, 4> LaneConflicts::choices(const Value& value) {
+  const auto is_known = [&](const Value* operand) { return accesses_.values().of(operand); };
+  if (auto* limited = dyn_cast<MinMaxIntrinsic>(&value)) {
+    if (!any_of(limited->args(), is_known)) return {};
+    return {limited->getLHS(), limited->getRHS()};
   }
-  if (open.size() == 1 && result.period == 0) return open.front();
-  for (const Unknown& other : open) {
-    if (other.first) {
-      result.period = common_divisor(result.period, *other.first, other.term->step);
-    }
-    if (other.second) {
-      result.period = common_divisor(result.period, *other.second, other.term->step);
-    }
+  if (auto* select = dyn_cast<SelectInst>(&value)) {
+    return {select->getTrueValue(), select->getFalseValue()};
   }
-  return result;
+  SmallVector<const Value*, 4> found;
+  auto* phi = dyn_cast<PHINode>(&value);
+  if (!phi || accesses_.loops().isLoopHeader(phi->getParent())) return {};
+  for (const Value* incoming : phi->incoming_values()) {
+    // What is left of a loop, lanes may have from different rounds.
+    auto* from = dyn_cast<Instruction>(incoming);
+    const Loop* loop = from ? accesses_.loops().getLoopFor(from->getParent()) : nullptr;
+    if (loop && !loop->contains(phi)) return {};
+    if (!is_contained(found, incoming)) found.push_back(incoming);
+  }
+  return found;
 }
 
 std::vector<LaneAccess> LaneConflicts::choices(const LaneAccess& access) {
   std::vector<LaneAccess> all{access};
-  for (size_t i = 0; i < all.size() && all.size() < most_choices;) {
-    const auto clamped = find_if(all[i].address.terms, [&](const AddressTerm& term) {
-      const auto* limited = dyn_cast<MinMaxIntrinsic>(term.value);
-      return limited && !term.uniform &&
-             (accesses_.values().of(limited->getLHS()) || accesses_.values().of(limited->getRHS()));
+  for (size_t i = 0; i < all.size();) {
+    SmallVector<const Value*, 4> found;
+    const auto chosen = find_if(all[i].address.terms, [&](const AddressTerm& term) {
+      if (!term.uniform) found = choices(*term.value);
+      return !found.empty();
     });
-    if (clamped == all[i].address.terms.end()) {
+    if (chosen == all[i].address.terms.end() || all.size() + found.size() > most_choices) {
       ++i;
       continue;
     }
-    const auto* limited = cast<MinMaxIntrinsic>(clamped->value);
-    LaneAccess other = all[i];
-    all[i].chosen[limited] = limited->getLHS();
-    other.chosen[limited] = limited->getRHS();
-    all[i] = accesses_.assuming(all[i], accesses_.values());
-    all.push_back(accesses_.assuming(other, accesses_.values()));
+    const Value* value = chosen->value;
+    const LaneAccess before = std::move(all[i]);
+    all.erase(all.begin() + static_cast<ptrdiff_t>(i));
+    for (const Value* choice : found) {
+      LaneAccess other = before;
+      other.chosen[value] = choice;
+      all.push_back(accesses_.assuming(other, accesses_.values()));
+    }
   }
   return all;
 }
@@ -159,77 +107,104 @@ std::vector<LaneAccess> LaneConflicts::choices(const LaneAccess& access) {
 LaneConflicts::Overlap LaneConflicts::overlap_by_choices(const LaneAccess& first,
                                                          const LaneAccess& second,
                                                          uint64_t rounds) {
-  const Overlap found = overlap_by_rounds(first, second, rounds);
+  const Overlap found = overlap_by_states(first, second, rounds);
   if (found != Overlap::possible) return found;
   const std::vector<LaneAccess> of_first = choices(first);
   const std::vector<LaneAccess> of_second = choices(second);
   if (of_first.size() == 1 && of_second.size() == 1) return found;
   const bool any = any_of(of_first, [&](const LaneAccess& one) {
     return any_of(of_second, [&](const LaneAccess& other) {
-      return overlap_by_rounds(one, other, rounds) != Overlap::none;
+      return overlap_by_states(one, other, rounds) != Overlap::none;
     });
   });
   return any ? Overlap::possible : Overlap::none;
 }
 
-LaneConflicts::Overlap LaneConflicts::overlap_by_rounds(const LaneAccess& first,
+// KnownAccess is an access in one state.
+struct LaneConflicts::KnownAccess {
+  KnownStates::State state;
+  LaneAccess access;
+};
+
+// What the branches on the way to the access depend on is left out where there is too much of it.
+std::vector<LaneConflicts::KnownAccess> LaneConflicts::in_states(const LaneAccess& access) {
+  const BasicBlock& block = *access.instruction->getParent();
+  std::vector<const Value*> values = {pointer_of(*access.instruction)};
+  for (const AddressTerm& term : access.address.terms)
+    values.push_back(term.value);
+  std::set<KnownStates::State> states = states_.of(values, block);
+  for (const auto& [condition, holds] : access.guards)
+    values.push_back(condition);
+  std::set<KnownStates::State> with_guards = states_.of(values, block);
+  if (with_guards.size() <= most_states) states = std::move(with_guards);
+  std::vector<KnownAccess> found;
+  if (states.size() > most_states) return found;
+  for (const KnownStates::State& state : states) {
+    LaneValues known(function_, block_);
+    for (const auto& [phi, number] : state)
+      known.assume(phi, LaneValues::Lanes(known.threads(), number));
+    found.push_back({state, accesses_.assuming(access, known)});
+  }
+  return found;
+}
+
+// Whether a value may be another one than before those rounds.
+bool LaneConflicts::changes(const Instruction& value, uint64_t rounds) const {
+  return (accesses_.loops_around(*value.getParent()) & rounds) != 0;
+}
+
+// Whether lanes may be in these states since they last met.
+bool LaneConflicts::go_together(const KnownStates::State& first, const KnownStates::State& second,
+                                uint64_t rounds) const {
+  return all_of(first, [&](const auto& known) {
+    const auto [phi, number] = known;
+    const auto other = second.find(phi);
+    if (other == second.end() || other->second == number) return true;
+    return changes(*phi, rounds) || !accesses_.uniformity().is_uniform(*phi);
+  });
+}
+
+LaneConflicts::Overlap LaneConflicts::overlap_by_states(const LaneAccess& first,
                                                         const LaneAccess& second, uint64_t rounds) {
   const Overlap found = overlap(first, second, rounds);
   if (found != Overlap::possible) return found;
-  std::vector<const PHINode*> variables;
-  for (const LaneAccess* access : {&first, &second}) {
-    for (const PHINode* phi : loop_values_.variables_of(pointer_of(*access->instruction))) {
-      const bool changes = (accesses_.loops_around(*phi->getParent()) & rounds) != 0;
-      if (changes || !accesses_.uniformity().is_uniform(*phi)) continue;
-      if (!is_contained(variables, phi)) variables.push_back(phi);
-    }
-  }
-  if (variables.empty() || variables.size() > most_variables) return found;
-  std::vector<std::pair<const Value*, uint64_t>> assumed;
-  return overlap_with(first, second, rounds, variables, assumed);
-}
-
-LaneConflicts::Overlap LaneConflicts::overlap_with(
-    const LaneAccess& first, const LaneAccess& second, uint64_t rounds,
-    ArrayRef<const PHINode*> variables, std::vector<std::pair<const Value*, uint64_t>>& assumed) {
-  for (uint64_t value : loop_values_.of(*variables.front())) {
-    assumed.push_back({variables.front(), value});
-    LaneValues values(function_, block_);
-    for (const auto& [variable, known] : assumed)
-      values.assume(variable, LaneValues::Lanes(values.threads(), known));
-    Overlap found =
-        overlap(accesses_.assuming(first, values), accesses_.assuming(second, values), rounds);
-    if (found != Overlap::none && variables.size() > 1) {
-      found = overlap_with(first, second, rounds, variables.drop_front(), assumed);
-    }
-    assumed.pop_back();
-    if (found != Overlap::none) return Overlap::possible;
-  }
-  return Overlap::none;
+  const std::vector<KnownAccess> of_first = in_states(first);
+  const std::vector<KnownAccess> of_second = in_states(second);
+  const bool none =
+      of_first.empty() || of_second.empty() || (of_first.size() == 1 && of_second.size() == 1);
+  if (none) return found;
+  const bool any = any_of(of_first, [&](const KnownAccess& one) {
+    return any_of(of_second, [&](const KnownAccess& other) {
+      return go_together(one.state, other.state, rounds) &&
+             overlap(one.access, other.access, rounds) != Overlap::none;
+    });
+  });
+  return any ? Overlap::possible : Overlap::none;
 }
 
 LaneConflicts::Overlap LaneConflicts::overlap(const LaneAccess& first, const LaneAccess& second,
                                               uint64_t rounds) {
-  const Unknown rest = unknown(first, second, rounds);
-  const bool is_known = rest.period == 0 && !rest.term;
+  UnknownDistance rest(first, second, [&](const AddressTerm& term) {
+    auto* instruction = dyn_cast<Instruction>(term.value);
+    return instruction && changes(*instruction, rounds);
+  });
   const auto apart = [&](const LaneAccess::Span& a, const LaneAccess::Span& b) {
     return a.is_empty || b.is_empty || a.last + static_cast<int64_t>(first.bytes) <= b.first ||
            b.last + static_cast<int64_t>(second.bytes) <= a.first;
   };
   for (size_t warp = 0; warp < accesses_.values().threads(); warp += warp_size) {
     const size_t number = warp / warp_size;
-    if (is_known && apart(first.spans[number], second.spans[number])) continue;
+    if (rest.is_known() && apart(first.spans[number], second.spans[number])) continue;
     const size_t end = std::min(warp + warp_size, accesses_.values().threads());
     for (size_t a = warp; a < end; ++a) {
       if (!first.runs[a]) continue;
       for (size_t b = warp; b < end; ++b) {
         if (a == b || !second.runs[b]) continue;
         const int64_t distance = second.address.offset[b] - first.address.offset[a];
-        if (is_known || rest.period != 0) {
-          if (!meets(distance, rest.period, first.bytes, second.bytes)) continue;
-          return is_known ? Overlap::certain : Overlap::possible;
-        }
-        if (is_reachable(first, a, second, b, rest, distance)) return Overlap::possible;
+        if (!rest.may_meet(a, b, distance, states_)) continue;
+        if (rest.is_known()) return Overlap::certain;
+        if (!rest.term() || is_reachable(first, a, second, b, rest, distance))
+          return Overlap::possible;
       }
     }
   }
@@ -239,9 +214,9 @@ LaneConflicts::Overlap LaneConflicts::overlap(const LaneAccess& first, const Lan
 // Whether there is a value of the one unknown term with which the accesses of two threads meet and
 // both get there.
 bool LaneConflicts::is_reachable(const LaneAccess& first, size_t a, const LaneAccess& second,
-                                 size_t b, const Unknown& rest, int64_t distance) {
+                                 size_t b, const UnknownDistance& rest, int64_t distance) {
   int64_t factor = rest.factor(a, b);
-  if (factor == 0) return meets(distance, 0, first.bytes, second.bytes);
+  if (factor == 0) return true;
   // -second.bytes < distance + factor * value < first.bytes
   if (factor < 0) {
     factor = -factor;
@@ -252,9 +227,9 @@ bool LaneConflicts::is_reachable(const LaneAccess& first, size_t a, const LaneAc
   const int64_t most = divide_down(reach - distance, factor);
   if (most - least >= most_solutions) return true;
   for (int64_t value = least; value <= most; ++value) {
-    if (value % static_cast<int64_t>(rest.term->step) != 0) continue;
-    if (!may_be(*rest.term, value)) continue;
-    if (runs_with(first, a, *rest.term, value) && runs_with(second, b, *rest.term, value)) {
+    if (value % static_cast<int64_t>(rest.term()->step) != 0) continue;
+    if (!may_be(*rest.term(), value)) continue;
+    if (runs_with(first, a, *rest.term(), value) && runs_with(second, b, *rest.term(), value)) {
       return true;
     }
   }
@@ -263,12 +238,12 @@ bool LaneConflicts::is_reachable(const LaneAccess& first, size_t a, const LaneAc
 
 // Whether a value that is not known may be this one.
 bool LaneConflicts::may_be(const AddressTerm& term, int64_t value) {
-  if (term.is_start_left_out || !term.value->getType()->isIntegerTy()) return true;
+  if (term.start || !term.value->getType()->isIntegerTy()) return true;
   // A distance between neighbours that each thread multiplies by its own index is not zero.
   if (value == 0 && !all_equal(term.factor)) return false;
-  if (auto* phi = dyn_cast<PHINode>(term.value)) {
-    const std::vector<uint64_t>& values = loop_values_.of(*phi);
-    if (!values.empty()) return is_contained(values, static_cast<uint64_t>(value));
+  if (auto* instruction = dyn_cast<Instruction>(term.value)) {
+    const std::set<int64_t>& numbers = states_.numbers(*instruction, *instruction->getParent());
+    if (!numbers.empty()) return numbers.contains(value);
   }
   const KnownBits known = computeKnownBits(term.value, function_.getParent()->getDataLayout());
   const APInt bits(known.getBitWidth(), static_cast<uint64_t>(value), true);
@@ -280,7 +255,8 @@ bool LaneConflicts::is_chosen_with(const LaneAccess& access, size_t thread, cons
                                    int64_t value) {
   return all_of(access.chosen, [&](const auto& choice) {
     if (choice.second != term.value) return true;
-    const auto* limited = cast<MinMaxIntrinsic>(choice.first);
+    const auto* limited = dyn_cast<MinMaxIntrinsic>(choice.first);
+    if (!limited) return true;
     const Value* other = limited->getLHS() == term.value ? limited->getRHS() : limited->getLHS();
     const LaneValues::Lanes* others = accesses_.values().of(other);
     if (!others) return true;
@@ -310,10 +286,8 @@ LaneValues* LaneConflicts::assuming(const AddressTerm& term, int64_t value) {
     return place->second.get();
   }
   LaneValues::Lanes lanes(accesses_.values().threads(), 0);
-  if (term.is_start_left_out) {
-    auto& phi = *cast<PHINode>(term.value);
-    const LaneValues::Lanes* start =
-        accesses_.values().of(loop_variable(phi, accesses_.loops())->start);
+  if (term.start) {
+    const LaneValues::Lanes* start = accesses_.values().of(term.start);
     if (!start) return nullptr;
     lanes = *start;
   }

@@ -152,6 +152,15 @@ LaneValues::LaneValues(const Function& function, const Dim3& block) : threads_(b
     assume(function.getArg(ThreadFunction::tid + axis), std::move(indices[axis]));
 }
 
+LaneValues LaneValues::of_all(const Function& function, const Dim3& block) {
+  LaneValues values(1);
+  const std::array<uint32_t, 3> extents = {block.x, block.y, block.z};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (extents[axis] == 1) values.assume(function.getArg(ThreadFunction::tid + axis), {0});
+  }
+  return values;
+}
+
 const LaneValues::Lanes* LaneValues::keep(Lanes lanes) {
   kept_.push_back(std::make_unique<Lanes>(std::move(lanes)));
   return kept_.back().get();
@@ -170,6 +179,27 @@ const LaneValues::Lanes* LaneValues::find(const Value* value, unsigned depth) {
   return known_[value] = lanes;
 }
 
+// What one operand decides, whatever the others are.
+const LaneValues::Lanes* LaneValues::decide(const Instruction& instruction, unsigned depth) {
+  const auto is_all = [&](const Lanes* lanes, uint64_t value) {
+    return lanes && all_of(*lanes, [&](uint64_t lane) { return lane == value; });
+  };
+  if (isa<SelectInst>(instruction)) {
+    const Lanes* condition = find(instruction.getOperand(0), depth + 1);
+    if (is_all(condition, 1)) return find(instruction.getOperand(1), depth + 1);
+    if (is_all(condition, 0)) return find(instruction.getOperand(2), depth + 1);
+    return nullptr;
+  }
+  const bool is_or = instruction.getOpcode() == Instruction::Or;
+  if (!is_or && instruction.getOpcode() != Instruction::And) return nullptr;
+  const uint64_t deciding = is_or ? mask_of(instruction.getType()->getIntegerBitWidth()) : 0;
+  for (const Use& operand : instruction.operands()) {
+    const Lanes* lanes = find(operand, depth + 1);
+    if (is_all(lanes, deciding)) return lanes;
+  }
+  return nullptr;
+}
+
 const LaneValues::Lanes* LaneValues::compute(const Instruction& instruction, unsigned depth) {
   const unsigned count = isa<IntrinsicInst>(instruction)
                              ? cast<IntrinsicInst>(instruction).arg_size()
@@ -178,7 +208,7 @@ const LaneValues::Lanes* LaneValues::compute(const Instruction& instruction, uns
   for (unsigned i = 0; i < count; ++i) {
     if (!is_narrow_integer(*instruction.getOperand(i)->getType())) return nullptr;
     operands.push_back(find(instruction.getOperand(i), depth + 1));
-    if (!operands.back()) return nullptr;
+    if (!operands.back()) return decide(instruction, depth);
   }
   const uint64_t mask = mask_of(instruction.getType()->getIntegerBitWidth());
   Lanes lanes(threads_);

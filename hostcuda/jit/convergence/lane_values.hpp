@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
@@ -21,6 +22,9 @@ class LaneValues {
 
   LaneValues(const llvm::Function& function, const Dim3& block);
 
+  // of_all() is for what is the same for all threads: of() has one element then.
+  static LaneValues of_all(const llvm::Function& function, const Dim3& block);
+
   // of() is null where a value depends on anything else, as on memory or a parameter. What it
   // points to lives as long as this.
   const Lanes* of(const llvm::Value* value) { return find(value, 0); }
@@ -31,8 +35,10 @@ class LaneValues {
   size_t threads() const { return threads_; }
 
  private:
+  explicit LaneValues(size_t threads) : threads_(threads) {}
   const Lanes* find(const llvm::Value* value, unsigned depth);
   const Lanes* compute(const llvm::Instruction& instruction, unsigned depth);
+  const Lanes* decide(const llvm::Instruction& instruction, unsigned depth);
   const Lanes* keep(Lanes lanes);
 
   const size_t threads_;

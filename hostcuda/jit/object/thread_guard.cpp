@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>

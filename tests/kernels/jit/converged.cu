@@ -292,3 +292,14 @@ extern "C" __global__ void tree_before_exchange(const int* in, int* out) {
   }
   out[t] = __shfl_sync(0xffffffffU, s[t], 0);
 }
+
+// A triangular system: what a lane has found, those behind it use in the next round.
+extern "C" __global__ void substitute(const int* factors, int* x) {
+  __shared__ volatile int s[32];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  for (int i = 0; i < 31; ++i) {
+    if (t > i) s[t] = s[t] - factors[t * 32 + i] * s[i];
+  }
+  x[t] = s[t];
+}

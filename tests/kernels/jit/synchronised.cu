@@ -320,3 +320,58 @@ extern "C" __global__ void stencil_within(const float* in, float* out, int width
   }
   if (computed) out[y * width + x] = next[ty][tx];
 }
+
+// A factor of a symmetric matrix, column by column: each thread's row needs parts of rows that
+// others have done before the last barrier.
+extern "C" __global__ void cholesky(const float* in, float* out) {
+  __shared__ float a[16][16];
+  int t = threadIdx.x;
+  for (int i = 0; i < 16; ++i)
+    a[i][t] = in[i * 16 + t];
+  __syncthreads();
+  for (int k = 0; k < 16; ++k) {
+    if (t >= k) {
+      for (int j = 0; j < k; ++j)
+        a[t][k] -= a[t][j] * a[k][j];
+    }
+    __syncthreads();
+    if (t > k) a[t][k] /= sqrtf(a[k][k]);
+    __syncthreads();
+    if (t == k) a[k][k] = sqrtf(a[k][k]);
+    __syncthreads();
+  }
+  for (int i = 0; i < 16; ++i)
+    out[i * 16 + t] = t <= i ? a[i][t] : 0.0f;
+}
+
+// Each thread solves a triangular system for a right side of its own, half of them kept by rows and
+// half by columns.
+extern "C" __global__ void solve_sides(const float* factor, const float* sides, float* out) {
+  __shared__ float l[16][16], by_row[16][16], by_column[16][16];
+  int t = threadIdx.x, own = t % 16;
+  for (int i = 0; i < 16; ++i) {
+    if (t < 16) {
+      l[i][own] = factor[i * 16 + own];
+      by_row[i][own] = sides[i * 16 + own];
+    } else {
+      by_column[i][own] = sides[(i + 16) * 16 + own];
+    }
+  }
+  __syncthreads();
+  if (t < 16) {
+    for (int i = 0; i < 16; ++i) {
+      for (int j = 0; j < i; ++j)
+        by_row[own][i] -= l[i][j] * by_row[own][j];
+      by_row[own][i] /= l[i][i];
+    }
+  } else {
+    for (int i = 0; i < 16; ++i) {
+      for (int j = 0; j < i; ++j)
+        by_column[i][own] -= l[i][j] * by_column[j][own];
+      by_column[i][own] /= l[i][i];
+    }
+  }
+  __syncthreads();
+  for (int i = 0; i < 16; ++i)
+    out[t * 16 + i] = t < 16 ? by_row[own][i] : by_column[i][own];
+}

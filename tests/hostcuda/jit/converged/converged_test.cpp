@@ -130,6 +130,19 @@ TEST_F(Converged, LanesJoinAfterABranch) {
   }
 }
 
+TEST_F(Converged, LanesUseWhatOthersFoundInTheRoundBefore) {
+  const std::vector<int> factors = numbers(32 * 32);
+  std::vector<int> x = numbers(32), expected = x;
+  for (size_t t = 0; t < 32; ++t) {
+    for (size_t i = 0; i < t; ++i)
+      expected[t] = static_cast<int>(static_cast<unsigned>(expected[t]) -
+                                     static_cast<unsigned>(factors[t * 32 + i]) *
+                                         static_cast<unsigned>(expected[i]));
+  }
+  kernels.run("substitute", {1}, {32}, 0, factors.data(), x.data());
+  EXPECT_EQ(x, expected);
+}
+
 TEST_F(Converged, PlainReadsSeeAtomicsOfTheWarp) {
   const std::vector<int> in = numbers(256);
   std::vector<int> out(256);
