@@ -19,6 +19,7 @@
 #include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/threads/one_lane.hpp"
+#include "hostcuda/jit/vectors/idle_masks.hpp"
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
 #include "hostcuda/jit/vectors/vector_divisions.hpp"
 #include "hostcuda/jit/vectors/whole_vectors.hpp"
@@ -65,6 +66,7 @@ void optimise(Module& module, TargetMachine& target) {
   PassManagers managers(target);
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
+        passes.addPass(IdleMasksPass());
         passes.addPass(ThreadSwitchesPass());
         passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
