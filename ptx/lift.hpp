@@ -76,6 +76,7 @@ class Module;
 namespace sluice::ptx {
 
 inline constexpr const char* flushed_mark = "sluice.flushed";
+inline constexpr const char* line_mark = "sluice.ptx";
 
 // lift() makes a module with the kernel, the functions it calls and the module variables that it
 // uses. An instruction outside the instruction table makes the kernel unsupported, named with its

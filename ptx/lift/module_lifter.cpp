@@ -30,7 +30,7 @@ Result<std::unique_ptr<llvm::Module>> lift(llvm::LLVMContext& context, const Mod
 }
 
 uint32_t source_line(const llvm::Instruction& instruction) {
-  const llvm::MDNode* node = instruction.getMetadata("sluice.ptx");
+  const llvm::MDNode* node = instruction.getMetadata(line_mark);
   if (node == nullptr || node->getNumOperands() == 0) return 0;
   const auto* line = llvm::mdconst::dyn_extract<llvm::ConstantInt>(node->getOperand(0));
   return line == nullptr ? 0 : static_cast<uint32_t>(line->getZExtValue());

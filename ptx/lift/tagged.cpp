@@ -11,7 +11,7 @@ void tag_line(const InstructionLifter& lifter, llvm::Instruction* instruction) {
   llvm::LLVMContext& context = instruction->getContext();
   auto* line =
       llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), lifter.instruction().location.line);
-  instruction->setMetadata("sluice.ptx",
+  instruction->setMetadata(line_mark,
                            llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(line)));
 }
 

@@ -7,8 +7,10 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "base/log.hpp"
 #include "hostcuda/block_abi.h"
 #include "hostcuda/jit/block/shared_atomics.hpp"
+#include "hostcuda/jit/block/told_way.hpp"
 #include "hostcuda/jit/convergence/warp_meetings.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
@@ -219,6 +221,8 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   } else if (!context.traced && !waits_for_blocks) {
     merge_neighbours(regions, cut, thread, context.block);
   }
+  log::debug("kernel {} in blocks of {}x{}x{}: {}", context.kernel, context.block.x,
+             context.block.y, context.block.z, told_way(regions, cut.plan.structured));
   std::vector<BasicBlock*> entries;
   for (const SyncPoint& point : regions.points)
     entries.push_back(point.after);

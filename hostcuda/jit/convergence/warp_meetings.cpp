@@ -6,6 +6,7 @@
 
 #include "hostcuda/jit/convergence/meeting_places.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
+#include "ptx/lift.hpp"
 #include "ptx/mbarrier_call.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -24,7 +25,7 @@ void call(const char* name, Instruction& before) {
   FunctionCallee callee =
       before.getModule()->getOrInsertFunction(name, FunctionType::get(ir.getVoidTy(), false));
   cast<Function>(callee.getCallee())->addFnAttr(Attribute::Convergent);
-  ir.CreateCall(callee);
+  ir.CreateCall(callee)->setMetadata(ptx::line_mark, before.getMetadata(ptx::line_mark));
 }
 
 bool yields(const BasicBlock& block) {
