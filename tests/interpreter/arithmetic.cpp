@@ -131,9 +131,11 @@ void compute(Machine& machine, const Step& step) {
   for (size_t i = 1; i < step.arguments.size(); ++i) {
     const bool is_amount = i == 2 && (step.compute == left || step.compute == right);
     operands[i - 1] = machine.read(step.arguments[i], is_amount ? ScalarType::u32 : step.type);
+    if (step.flushes) operands[i - 1] = flushed(operands[i - 1]);
   }
   // Bits above the type may be anything: whoever reads a register cuts it to the type it reads.
-  machine.write(step.arguments[0], step.compute(operands, step.type));
+  const uint64_t result = step.compute(operands, step.type);
+  machine.write(step.arguments[0], step.flushes ? flushed(result) : result);
 }
 
 bool take(Step& step, std::span<const Row> table) {
@@ -141,9 +143,12 @@ bool take(Step& step, std::span<const Row> table) {
   if (!of_floats && !is_integer(step.type) && step.type != ScalarType::pred) return false;
   for (const Row& row : table) {
     if (row.opcode != step.source->opcode_name() || (row.types == floats) != of_floats) continue;
-    if (!is_written(step, {row.word}) || step.arguments.size() != row.operands + 1) continue;
+    const bool flushes = step.type == ScalarType::f32 && is_written(step, {row.word, "ftz"});
+    if (!flushes && !is_written(step, {row.word})) continue;
+    if (step.arguments.size() != row.operands + 1) continue;
     if (row.wide && bits_of(step.type) > 32) continue;
     step.compute = row.compute;
+    step.flushes = flushes;
     step.action = compute;
     return true;
   }

@@ -44,6 +44,7 @@ struct Step {
   ScalarType from = ScalarType::none;  // the second, else the first
   std::vector<Argument> arguments;
   bool guarded = false, negated = false;
+  bool flushes = false;  // .ftz
   uint32_t guard = 0;
   uint32_t target = 0;  // of a branch
   uint32_t detail = 0;  // what the action keeps about the step

@@ -139,10 +139,19 @@ TEST(Interpreter, ExchangesWithinAWarp) {
   EXPECT_EQ(words_of("redux.sync.add.u32 %r2, %r1, -1;\n")[2], 31u * 16);
 }
 
+TEST(Interpreter, MakesZerosOfSubnormalNumbersWhereAsked) {
+  const std::string half = "mov.f32 %f1, 0f80800000; mov.f32 %f2, 0f3F000000;\n";
+  EXPECT_EQ(value(half + "mul.rn.f32 %f3, %f1, %f2; mov.b32 %r2, %f3;\n"), 0x80400000u);
+  EXPECT_EQ(value(half + "mul.rn.ftz.f32 %f3, %f1, %f2; mov.b32 %r2, %f3;\n"), 0x80000000u);
+  EXPECT_EQ(value("mov.f32 %f1, 0f00400000; mov.f32 %f2, 0f7F000000;\n"
+                  "mul.rn.ftz.f32 %f3, %f1, %f2; mov.b32 %r2, %f3;\n"),
+            0u);
+}
+
 TEST(Interpreter, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(run_block("mul24.lo.u32 %r2, %r1, %r1;\n", 1).problem.find("mul24.lo.u32"),
             std::string::npos);
-  EXPECT_NE(run_block("add.ftz.f32 %f1, %f1, %f1;\n", 1).problem.find("add.ftz.f32"),
+  EXPECT_NE(run_block("div.full.f32 %f1, %f1, %f1;\n", 1).problem.find("div.full.f32"),
             std::string::npos);
   EXPECT_NE(run_block("add.sat.s32 %r2, %r1, %r1;\n", 1).problem.find("add.sat.s32"),
             std::string::npos);

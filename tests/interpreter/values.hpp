@@ -49,6 +49,10 @@ inline double as_double(uint64_t bits) {
 inline uint64_t bits_of_float(float value) {
   return std::bit_cast<uint32_t>(value);
 }
+// flushed() makes a zero of a subnormal float (.ftz).
+inline uint64_t flushed(uint64_t bits) {
+  return (bits & 0x7F800000U) == 0 ? bits & 0x80000000U : bits;
+}
 inline uint64_t bits_of_double(double value) {
   return std::bit_cast<uint64_t>(value);
 }

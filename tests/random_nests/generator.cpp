@@ -24,6 +24,7 @@ class Generator {
         work_(expressions_, dice_, assigned_) {
     nest_.seed = seed;
     exchanges_ = seed >= exchanging_seeds;
+    nest_.flushes = seed % 4 == 3;
     choose_shape();
     returns_ = dice_.chance(50);
     deepest_ = unsigned(dice_.between(1, 4));

@@ -38,7 +38,7 @@ class Writer {
     sum_ = out_.word();
     out_.line("mov.u32 {}, {}", sum_, out_.thread());
     real_sum_ = out_.real();
-    out_.line("mov.f32 {}, 0f3F800000", real_sum_);
+    out_.line("mov.f32 {}, {}", real_sum_, nest_.flushes ? "0f00800000" : "0f3F800000");
     for (uint32_t i = 0; i < nest_.variables; ++i)
       out_.line("mov.u32 {}, {}", ExpressionText::variable(i), i);
     out_.line("st.shared.u32 [{}], {}", out_.shared(out_.thread()), out_.thread());
@@ -75,7 +75,7 @@ class Writer {
       case Kind::add:
         return out_.line("mad.lo.s32 {}, {}, 5, {}", sum_, sum_, out_.operand(*statement.left));
       case Kind::add_real:
-        return out_.line("fma.rn.f32 {}, {}, 0f3F000000, {}", real_sum_, real_sum_,
+        return out_.line("fma.rn{} {}, {}, 0f3F000000, {}", real_type(), real_sum_, real_sum_,
                          real_at(out_.operand(*statement.left)));
       case Kind::store:
         return statement.real ? store_product(statement) : store_sum(statement);
@@ -103,10 +103,17 @@ class Writer {
     const std::string result = out_.real();
     const std::string place = out_.address(Buffer::fractions, index);
     out_.line("ld.global.f32 {}, [{}]", result, place);
-    return result;
+    if (!nest_.flushes) return result;
+    const std::string least = out_.real(), small = out_.real();
+    out_.line("mul.rn.ftz.f32 {}, {}, 0f00800000", least, result);
+    out_.line("fma.rn.ftz.f32 {}, {}, 0f40000000, 0f80800000", small, least);
+    return small;
   }
 
-  // sums[n] = numbers[n] * 3 + n, products[n] = fractions[n] * 0.5 + 1, whoever writes it.
+  std::string_view real_type() const { return nest_.flushes ? ".ftz.f32" : ".f32"; }
+
+  // sums[n] = numbers[n] * 3 + n, products[n] = fractions[n] * 0.5 + 1 or less the least normal
+  // number, whoever writes it.
   void store_sum(const Statement& statement) {
     const std::string index = out_.operand(*statement.left);
     const std::string value = out_.operand(Expression{Op::loaded, 0, 0, {statement.left}});
@@ -117,8 +124,9 @@ class Writer {
   void store_product(const Statement& statement) {
     const std::string index = out_.operand(*statement.left), value = real_at(index);
     const std::string half = out_.real(), result = out_.real();
-    out_.line("mul.rn.f32 {}, {}, 0f3F000000", half, value);
-    out_.line("add.rn.f32 {}, {}, 0f3F800000", result, half);
+    out_.line("mul.rn{} {}, {}, 0f3F000000", real_type(), half, value);
+    out_.line("add.rn{} {}, {}, {}", real_type(), result, half,
+              nest_.flushes ? "0f80800000" : "0f3F800000");
     out_.line("st.global.f32 [{}], {}", out_.address(Buffer::products, index), result);
   }
 

@@ -124,6 +124,7 @@ struct Nest {
   std::vector<int32_t> scalars;
   uint32_t variables = 0;
   uint32_t warp_mask = 0;  // the lanes of each warp; 0 where they are not equally many
+  bool flushes = false;    // its floats are about the least normal one, and .ftz
   Statements body;
 };
 

@@ -7,6 +7,7 @@
 
 #include "hostcuda/block_abi.h"
 #include "hostcuda/jit/library/fault_guard.hpp"
+#include "hostcuda/jit/lowering/flushed_operands.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -45,7 +46,8 @@ Function* emit_guarded(Function* inner, StringRef name) {
 
 }  // namespace
 
-Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, StringRef name) {
+Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, bool is_flushing,
+                              StringRef name) {
   Module* module = body.function->getParent();
   LLVMContext& context = module->getContext();
   Type* pointer = PointerType::get(context, 0);
@@ -108,7 +110,9 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, Str
   ir.SetInsertPoint(done);
   if (body.reductions) body.reductions->end(ir, scratch);
   ir.CreateRetVoid();
-  return emit_guarded(function, name);
+  if (!is_flushing) return emit_guarded(function, name);
+  mark_flushing(*body.function);
+  return emit_guarded(run_flushing(*function), name);
 }
 
 }  // namespace sluice::hostcuda::jit

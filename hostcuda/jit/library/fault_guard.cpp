@@ -6,6 +6,9 @@
 #include <mutex>
 
 #include <pthread.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -14,6 +17,13 @@ struct Guard {
   sigjmp_buf back;
   uint8_t* fault = nullptr;
   Guard* outer = nullptr;
+#if defined(__x86_64__)
+  // How the thread computes, which the body may change and a jump doesn't restore.
+  unsigned control = _mm_getcsr();
+  void restore() const { _mm_setcsr(control); }
+#else
+  void restore() const {}
+#endif
 };
 
 constexpr auto illegal_address_mark = static_cast<uint8_t>(illegal_address);
@@ -99,6 +109,7 @@ extern "C" void sluice_jit_run_guarded(SluiceBlockFunction body, const SluiceBlo
     body(launch, first_block, block_count, scratch);
     innermost = guard.outer;
   } else {
+    innermost->restore();
     innermost = innermost->outer;
   }
 }

@@ -20,6 +20,7 @@
 #include "hostcuda/jit/lowering/special_registers.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "ptx/lift.hpp"
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -157,16 +158,6 @@ void widen_scope(Instruction& instruction) {
   }
 }
 
-// flushed() is what a value is flushed from, as the lifter writes that; null for other values.
-Value* flushed(Value* value) {
-  auto* select = dyn_cast<SelectInst>(value);
-  auto* zero = select ? dyn_cast<IntrinsicInst>(select->getTrueValue()) : nullptr;
-  const bool is_flush = zero && zero->getIntrinsicID() == Intrinsic::copysign &&
-                        match(zero->getArgOperand(0), PatternMatch::m_Zero()) &&
-                        zero->getArgOperand(1) == select->getFalseValue();
-  return is_flush ? select->getFalseValue() : nullptr;
-}
-
 void lower_exp2(IntrinsicInst& call) {
   IRBuilder<> ir(&call);
   Value* operand = call.getArgOperand(0);
@@ -174,10 +165,10 @@ void lower_exp2(IntrinsicInst& call) {
     call.replaceAllUsesWith(exp2_value(operand, ir));
   } else {
     // 2 to the power of a small number is 1, as that of zero.
-    Value* from = flushed(operand);
+    Value* from = ptx::flushed_from(operand);
     Value* power = exp2_value_flushed(from ? from : operand, ir);
     for (User* user : make_early_inc_range(call.users()))
-      if (flushed(user) == &call) user->replaceAllUsesWith(power);
+      if (ptx::flushed_from(user) == &call) user->replaceAllUsesWith(power);
     call.replaceAllUsesWith(power);
   }
   call.eraseFromParent();

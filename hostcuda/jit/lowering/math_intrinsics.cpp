@@ -4,20 +4,12 @@
 
 #include "hostcuda/jit/library/directed_double.hpp"
 #include "hostcuda/jit/lowering/special_functions.hpp"
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
-
-// .ftz: a subnormal operand or result counts as zero with its sign.
-Value* flush(Value* value, IRBuilder<>& ir) {
-  Type* type = value->getType();
-  Value* magnitude = ir.CreateUnaryIntrinsic(Intrinsic::fabs, value);
-  Value* smallest = ConstantFP::get(type, APFloat::getSmallestNormalized(type->getFltSemantics()));
-  Value* zero = ir.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::getZero(type), value);
-  return ir.CreateSelect(ir.CreateFCmpOLT(magnitude, smallest), zero, value);
-}
 
 Value* one_over(Value* value, IRBuilder<>& ir) {
   return ir.CreateFDiv(ConstantFP::get(value->getType(), 1.0), value);
@@ -131,7 +123,7 @@ Value* math_value(IntrinsicInst& call, IRBuilder<>& ir) {
   SmallVector<Value*, 4> operands;
   for (Value* operand : call.args()) {
     const bool is_float = operand->getType()->isFloatTy();
-    operands.push_back(flushes && is_float ? flush(operand, ir) : operand);
+    operands.push_back(flushes && is_float ? ptx::flush(operand, ir) : operand);
   }
   switch (call.getIntrinsicID()) {
     case Intrinsic::nvvm_mulhi_i:
@@ -150,7 +142,7 @@ Value* math_value(IntrinsicInst& call, IRBuilder<>& ir) {
       break;
   }
   Value* value = plain_value(call.getIntrinsicID(), operands, ir);
-  return value && flushes && value->getType()->isFloatTy() ? flush(value, ir) : value;
+  return value && flushes && value->getType()->isFloatTy() ? ptx::flush(value, ir) : value;
 }
 
 }  // namespace sluice::hostcuda::jit

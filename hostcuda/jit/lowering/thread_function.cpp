@@ -10,6 +10,7 @@
 #include <llvm/Support/ModRef.h>
 
 #include "hostcuda/jit/lowering/address_lowering.hpp"
+#include "hostcuda/jit/lowering/flushed_operands.hpp"
 #include "hostcuda/jit/lowering/inlining.hpp"
 #include "hostcuda/jit/lowering/intrinsic_lowering.hpp"
 #include "ptx/lift.hpp"
@@ -120,6 +121,8 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   result.named_shared_bytes = shared->named_bytes;
   result.shared_escapes = shared->escapes;
   result.shared_is_dynamic = shared->is_dynamic;
+  result.is_flushing = flush_by_processor(*function);
+  if (result.is_flushing) mark_flushing(*function);
   if (Status status = lower_intrinsics(*function, context, result.static_shared_bytes); !status) {
     return tl::unexpected(status.error());
   }

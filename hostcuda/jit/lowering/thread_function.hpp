@@ -49,6 +49,7 @@ struct ThreadFunction {
   uint64_t named_shared_bytes = 0;   // the static variables end here
   bool shared_escapes = false;       // a generic address of shared memory was taken
   bool shared_is_dynamic = false;    // the kernel names the dynamic pool
+  bool is_flushing = false;          // needs run_flushing() (flushed_operands.hpp)
   std::vector<bool> parameter_by_value;
 };
 

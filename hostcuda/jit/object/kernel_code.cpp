@@ -91,7 +91,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   const uint64_t shared_offset = body.private_bytes + body.bytes_below_shared;
   code.symbol = fmt::format("{}.block.{}x{}x{}", context.kernel, context.block.x, context.block.y,
                             context.block.z);
-  emit_block_function(body, shared_offset, code.symbol);
+  emit_block_function(body, shared_offset, thread->is_flushing, code.symbol);
   code.scratch_bytes = shared_offset + std::max(thread->static_shared_bytes, body.shared_bytes);
   code.waits_for_blocks = body.waits_for_blocks;
   drop_thread_function(*module, thread->function);

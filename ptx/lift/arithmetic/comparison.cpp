@@ -5,6 +5,7 @@
 
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -150,7 +151,7 @@ void lift_slct(InstructionLifter& lifter) {
     condition = lifter.ir().CreateICmpSGE(test, lifter.ir().getInt32(0));
   } else if (test_type == ScalarType::f32) {
     // Not below zero: -0 selects the first; NaN selects the second.
-    if (flushes) test = flush(lifter, test);
+    if (flushes) test = flush(test, lifter.ir());
     condition = lifter.ir().CreateFCmpOGE(test, llvm::ConstantFP::get(test->getType(), 0.0));
   } else {
     lifter.refuse_invalid("its second type is neither .s32 nor .f32");

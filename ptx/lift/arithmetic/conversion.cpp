@@ -6,6 +6,7 @@
 #include "ptx/lift/arithmetic/directed_rounding.hpp"
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -53,7 +54,7 @@ void integer_to_integer(InstructionLifter& lifter, const Conversion& conversion)
 llvm::Value* read_source_float(InstructionLifter& lifter, const Conversion& conversion) {
   llvm::Value* value = lifter.read(1, conversion.from);
   if (conversion.from == ScalarType::bf16) return widen_bf16(lifter, value);
-  return conversion.flush && conversion.from == ScalarType::f32 ? flush(lifter, value) : value;
+  return conversion.flush && conversion.from == ScalarType::f32 ? flush(value, lifter.ir()) : value;
 }
 
 llvm::Value* round_to_integral(InstructionLifter& lifter, llvm::Value* value,
@@ -95,7 +96,7 @@ void float_to_integer(InstructionLifter& lifter, const Conversion& conversion) {
 
 void write_destination_float(InstructionLifter& lifter, llvm::Value* value,
                              const Conversion& conversion) {
-  if (conversion.flush && conversion.to == ScalarType::f32) value = flush(lifter, value);
+  if (conversion.flush && conversion.to == ScalarType::f32) value = flush(value, lifter.ir());
   if (conversion.saturate) value = saturate(lifter, value);
   if (conversion.relu) value = relu(lifter, value);
   lifter.write(0, value, conversion.to);

@@ -5,6 +5,7 @@
 #include "ptx/lift/arithmetic/directed_rounding.hpp"
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 #include "ptx/lift/families.hpp"
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -29,8 +30,8 @@ llvm::Value* upper_half(InstructionLifter& lifter, llvm::Value* value) {
 
 template <class Function>
 void lift_gross_approximation(InstructionLifter& lifter, Function function) {
-  llvm::Value* value = flush(lifter, upper_half(lifter, lifter.read(1, ScalarType::f64)));
-  lifter.write(0, upper_half(lifter, flush(lifter, function(value))), ScalarType::f64);
+  llvm::Value* value = flush(upper_half(lifter, lifter.read(1, ScalarType::f64)), lifter.ir());
+  lifter.write(0, upper_half(lifter, flush(function(value), lifter.ir())), ScalarType::f64);
 }
 
 // tanh x = 1 - 2 / (2^(x * 2 log2 e) + 1), in double, which keeps full float precision down to

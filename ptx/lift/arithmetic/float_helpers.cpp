@@ -1,7 +1,8 @@
 #include "ptx/lift/arithmetic/float_helpers.hpp"
 
-#include <llvm/ADT/APFloat.h>
 #include <llvm/IR/Constants.h>
+
+#include "ptx/lift/flush.hpp"
 
 namespace sluice::ptx::lift_detail {
 
@@ -70,14 +71,14 @@ llvm::Value* join(InstructionLifter& lifter, const Lanes& lanes, ScalarType type
 Lanes read_lanes(InstructionLifter& lifter, size_t index, const FloatMode& mode) {
   Lanes lanes = split(lifter, lifter.read(index, mode.type), mode.type);
   for (llvm::Value*& lane : lanes) {
-    if (mode.flush) lane = flush(lifter, lane);
+    if (mode.flush) lane = flush(lane, lifter.ir());
   }
   return lanes;
 }
 
 void write_lanes(InstructionLifter& lifter, size_t index, Lanes values, const FloatMode& mode) {
   for (llvm::Value*& lane : values) {
-    if (mode.flush) lane = flush(lifter, lane);
+    if (mode.flush) lane = flush(lane, lifter.ir());
     if (mode.saturate) lane = saturate(lifter, lane);
     if (mode.relu) lane = relu(lifter, lane);
   }
@@ -97,18 +98,6 @@ void lift_lanes(InstructionLifter& lifter, const FloatMode& mode, size_t sources
     results.push_back(function(arguments));
   }
   write_lanes(lifter, 0, std::move(results), mode);
-}
-
-llvm::Value* flush(InstructionLifter& lifter, llvm::Value* value) {
-  llvm::IRBuilder<>& ir = lifter.ir();
-  llvm::Type* type = value->getType();
-  llvm::Value* bits = ir.CreateBitCast(value, ir.getIntNTy(type->getScalarSizeInBits()));
-  const llvm::APInt exponent = llvm::APFloat::getInf(type->getFltSemantics()).bitcastToAPInt();
-  llvm::Value* tiny =
-      ir.CreateICmpEQ(ir.CreateAnd(bits, exponent), llvm::Constant::getNullValue(bits->getType()));
-  llvm::Value* zero = lifter.ir().CreateIntrinsic(llvm::Intrinsic::copysign, {type},
-                                                  {llvm::ConstantFP::get(type, 0.0), value});
-  return lifter.ir().CreateSelect(tiny, zero, value);
 }
 
 llvm::Value* saturate(InstructionLifter& lifter, llvm::Value* value) {

@@ -52,10 +52,6 @@ void lift_lanes(InstructionLifter& lifter, const FloatMode& mode, size_t sources
 Lanes split(InstructionLifter& lifter, llvm::Value* value, ScalarType type);
 llvm::Value* join(InstructionLifter& lifter, const Lanes& lanes, ScalarType type);
 
-// flush() replaces subnormal values by zeros of their sign. It is written out, since neither
-// LLVM's IR nor the CPU's control word can say it for one instruction and type alone.
-llvm::Value* flush(InstructionLifter& lifter, llvm::Value* value);
-
 // saturate() clamps to [0, 1] and turns NaN into +0; relu() turns what is below zero into +0.
 llvm::Value* saturate(InstructionLifter& lifter, llvm::Value* value);
 llvm::Value* relu(InstructionLifter& lifter, llvm::Value* value);
