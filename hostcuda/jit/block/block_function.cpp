@@ -7,8 +7,8 @@
 
 #include "hostcuda/block_abi.h"
 #include "hostcuda/jit/library/fault_guard.hpp"
-#include "hostcuda/jit/lowering/flushed_operands.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
+#include "hostcuda/jit/object/flushed_operands.hpp"
 
 namespace sluice::hostcuda::jit {
 

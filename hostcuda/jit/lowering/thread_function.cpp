@@ -10,9 +10,9 @@
 #include <llvm/Support/ModRef.h>
 
 #include "hostcuda/jit/lowering/address_lowering.hpp"
-#include "hostcuda/jit/lowering/flushed_operands.hpp"
 #include "hostcuda/jit/lowering/inlining.hpp"
 #include "hostcuda/jit/lowering/intrinsic_lowering.hpp"
+#include "hostcuda/jit/object/flushed_operands.hpp"
 #include "ptx/lift.hpp"
 
 namespace sluice::hostcuda::jit {

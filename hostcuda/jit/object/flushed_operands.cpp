@@ -1,4 +1,4 @@
-#include "hostcuda/jit/lowering/flushed_operands.hpp"
+#include "hostcuda/jit/object/flushed_operands.hpp"
 
 #include <vector>
 
