@@ -68,8 +68,8 @@ Bounds counted(Expressions& expressions, Dice& dice, bool uniform, int64_t most)
     bounds.step = expressions.constant(-bounds.step.low);
   } else if (dice.chance(30)) {
     bounds.start = expressions.small(uniform, 3);
-    bounds.start.owned = false;  // what follows it belongs to other threads
   }
+  bounds.start.owned = false;  // what follows it belongs to other threads
   return bounds;
 }
 
