@@ -200,6 +200,21 @@ void merge_neighbours(KernelRegions& regions, Cut& cut, const ThreadFunction& th
   regions.most_blocks = regions.kept_blocks = kept;
 }
 
+// know_ends() finds out which threads are left where; where that is known of all, nobody has to
+// remember it, unless lanes that exchange do so by who is left.
+void know_ends(KernelRegions& regions, const Function& function, const KernelContext& context) {
+  DenseSet<const BasicBlock*> cuts(regions.branches.begin(), regions.branches.end());
+  for (const SyncPoint& point : regions.points)
+    cuts.insert(point.block);
+  regions.known_ends.emplace(function, context.block, cuts);
+  const bool exchange = any_of(regions.points, [](const SyncPoint& point) {
+    const SyncOperation operation = point.code.operation;
+    return !point.is_lockstep && operation != SyncOperation::barrier &&
+           operation != SyncOperation::meeting;
+  });
+  if (regions.known_ends->are_all() && !exchange) regions.early_exits = false;
+}
+
 }  // namespace
 
 BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
@@ -233,6 +248,7 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
       for (BasicBlock* edge : split_edges(block))
         entries.push_back(edge);
     }
+    if (regions.early_exits && regions.most_blocks == 1) know_ends(regions, function, context);
   }
   regions.live = keep_live_values(function, entries, cut.uniformity);
 

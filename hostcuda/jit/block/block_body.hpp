@@ -10,6 +10,7 @@
 #include "hostcuda/jit/block/region_clone.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
+#include "hostcuda/jit/regions/known_ends.hpp"
 #include "hostcuda/jit/regions/live_values.hpp"
 #include "hostcuda/jit/regions/regions.hpp"
 #include "hostcuda/jit/warp/exchange.hpp"
@@ -32,6 +33,9 @@ struct KernelRegions {
   std::vector<SyncPoint> points;
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
+  // Of early exits, where blocks run one by one: then early_exits is set only where it does not
+  // know them all.
+  std::optional<KnownEnds> known_ends = std::nullopt;
   uint32_t most_blocks = 1;  // neighbours in a row of the grid that run at once
   bool one_row = false;      // they are one row of threads
   uint32_t kept_blocks = 1;  // the most of them whose threads keep values

@@ -170,7 +170,7 @@ RegionEnd RegionEmitter::emit_pass(const Pass& pass) {
   frame_.map_arguments(map, loops);
 
   IRBuilder<> ir(loops.body);
-  if (regions_.early_exits) skip_the_exited(ir, loops);
+  skip_the_ended(ir, *pass.entry, loops);
   locals_.map_places(ir, loops, map);
   kept_.load(ir, pass.entry, slots, loops);
 
@@ -203,12 +203,24 @@ RegionEnd RegionEmitter::emit_pass(const Pass& pass) {
   return end;
 }
 
-void RegionEmitter::skip_the_exited(IRBuilder<>& ir, const ThreadLoops& loops) {
-  Value* alive = ir.CreateLoad(ir.getInt8Ty(), frame_.element(ir, alive_, 1, loops.linear));
-  BasicBlock* run = BasicBlock::Create(frame_.llvm_context(), "run", frame_.function);
-  ir.CreateCondBr(ir.CreateICmpNE(alive, ir.getInt8(0)), run, loops.latch);
-  mark_independent(*loops.body, loops);
-  ir.SetInsertPoint(run);
+// Threads that have ended, by their numbers or by what they left, take no part.
+void RegionEmitter::skip_the_ended(IRBuilder<>& ir, BasicBlock& entry, const ThreadLoops& loops) {
+  const auto go_on_if = [&](Value* is_left) {
+    BasicBlock* run = BasicBlock::Create(frame_.llvm_context(), "run", frame_.function);
+    ir.CreateCondBr(is_left, run, loops.latch);
+    ir.SetInsertPoint(run);
+  };
+  if (regions_.known_ends) {
+    const uint32_t first_gone = regions_.known_ends->first_gone(entry);
+    if (first_gone != frame_.context.block.count())
+      go_on_if(ir.CreateICmpULT(loops.linear, ir.getInt64(first_gone)));
+  }
+  if (regions_.early_exits) {
+    BasicBlock* asks = ir.GetInsertBlock();
+    Value* alive = ir.CreateLoad(ir.getInt8Ty(), frame_.element(ir, alive_, 1, loops.linear));
+    go_on_if(ir.CreateICmpNE(alive, ir.getInt8(0)));
+    mark_independent(*asks, loops);
+  }
 }
 
 std::vector<BasicBlock*> RegionEmitter::entries_after(BasicBlock* cut) const {

@@ -73,7 +73,7 @@ class RegionEmitter {
   llvm::Value* read_any(llvm::BasicBlock* entry, llvm::BasicBlock* start);
   bool is_cut(llvm::BasicBlock* block) const;
   BlockSet blocks_of(llvm::BasicBlock* entry) const;
-  void skip_the_exited(llvm::IRBuilder<>& ir, const ThreadLoops& loops);
+  void skip_the_ended(llvm::IRBuilder<>& ir, llvm::BasicBlock& entry, const ThreadLoops& loops);
   std::vector<llvm::BasicBlock*> entries_after(llvm::BasicBlock* cut) const;
   llvm::AllocaInst* end_at_cut(llvm::BasicBlock* cut, const Pass& pass, llvm::BasicBlock* copy,
                                const RegionSlots& slots, const ThreadLoops& loops);

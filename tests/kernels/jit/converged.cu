@@ -303,3 +303,43 @@ extern "C" __global__ void substitute(const int* factors, int* x) {
   }
   x[t] = s[t];
 }
+
+// A tree of which each step lies under the condition of the one before it, with barriers for those
+// that are left, as some libraries write it. Threads behind n end at once.
+extern "C" __global__ void tree_in_branches(const int* in, int* out, int n) {
+  __shared__ int s[256];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * 256 + t];
+  if (t >= n) return;
+  __syncthreads();
+  if (t < 128) {
+    s[t] += s[t + 128];
+    __syncthreads();
+    if (t < 64) {
+      s[t] += s[t + 64];
+      __syncthreads();
+      if (t < 32) {
+        s[t] += s[t + 32];
+        __syncthreads();
+        if (t == 0) {
+          int sum = 0;
+          for (int i = 0; i < 32; ++i)
+            sum += s[i];
+          out[blockIdx.x] = sum;
+        }
+      }
+    }
+  }
+}
+
+// Some threads end in the first round of a loop, which others go through n times.
+extern "C" __global__ void fewer_after_one_round(int* rounds, int n) {
+  int t = threadIdx.x;
+#pragma unroll 1
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    rounds[t] += i + 1;
+    if (t >= 100) return;
+  }
+  rounds[t] += 1000;
+}

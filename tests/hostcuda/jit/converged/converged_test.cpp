@@ -53,6 +53,28 @@ TEST_F(Converged, TreesEndWithoutABarrier) {
   expect_sums("tree_loop");
 }
 
+TEST_F(Converged, TreesGoOnWithThoseThatAreLeft) {
+  const std::vector<int> in = numbers(5 * 256);
+  for (const int n : {256, 200}) {
+    std::vector<int> out(5);
+    kernels.run("tree_in_branches", {5}, {256}, 0, in.data(), out.data(), n);
+    for (size_t i = 0; i < 5; ++i) {
+      const auto first = in.begin() + static_cast<long>(i * 256);
+      EXPECT_EQ(out[i], std::accumulate(first, first + 256, 0)) << "block " << i << " of " << n;
+    }
+  }
+}
+
+TEST_F(Converged, LoopsGoOnWithThoseThatAreLeft) {
+  for (const int n : {0, 1, 2, 7}) {
+    std::vector<int> rounds(256), right(256);
+    for (int t = 0; t < 256; ++t)
+      right[size_t(t)] = t < 100 || n == 0 ? n * (n + 1) / 2 + 1000 : 1;
+    kernels.run("fewer_after_one_round", {1}, {256}, 0, rounds.data(), n);
+    EXPECT_EQ(rounds, right) << n << " rounds";
+  }
+}
+
 TEST_F(Converged, EachWarpHasATree) {
   const std::vector<int> in = numbers(1024);
   for (uint32_t threads : {32U, 64U, 256U, 1024U, 7U, 40U, 250U}) {
