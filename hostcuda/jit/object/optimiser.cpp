@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include "hostcuda/jit/object/row_stretches.hpp"
 #include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/threads/one_lane.hpp"
@@ -69,6 +70,8 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(IdleMasksPass());
         passes.addPass(ThreadSwitchesPass());
         passes.addPass(OneLanePass());
+        passes.addPass(LoopSimplifyPass());
+        passes.addPass(RowStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
         passes.addPass(LoopSimplifyPass());
