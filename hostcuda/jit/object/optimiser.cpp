@@ -8,6 +8,7 @@
 #include <llvm/MC/MCContext.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
@@ -59,6 +60,9 @@ void simplify(Function& function, TargetMachine& target) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(EarlyCSEPass(true));
+  // The bytes by which a packed structure is read become one access. It needs addresses with one
+  // base, as the passes above leave them, and drops the marks of loops, which come later.
+  passes.addPass(AggressiveInstCombinePass());
   passes.addPass(ADCEPass());
   passes.run(function, managers.functions);
 }
