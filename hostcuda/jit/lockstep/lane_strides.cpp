@@ -6,6 +6,8 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/Support/MathExtras.h>
 
+#include "hostcuda/jit/convergence/lane_values.hpp"
+
 namespace sluice::hostcuda::jit {
 
 using namespace llvm;
@@ -47,6 +49,14 @@ std::optional<int64_t> LaneStrides::find(const Value* value) {
     case Instruction::AShr:
       if (const auto in_warp = of_part(instruction)) return in_warp;
       break;
+    case Instruction::UDiv:
+    case Instruction::SDiv:
+    case Instruction::URem:
+    case Instruction::SRem:
+      if (const auto in_row = of_row(instruction)) return in_row;
+      break;
+    case Instruction::Select:
+      return of_choice(cast<SelectInst>(instruction));
     case Instruction::SExt:
     case Instruction::ZExt:
     case Instruction::Trunc:
@@ -99,6 +109,24 @@ std::optional<int64_t> LaneStrides::of_part(const User& part) {
   const APInt of_lane = bits.extractBits(bits_of_lane, first);
   if (of_lane.isZero()) return 0;
   return of_lane.isAllOnes() ? stride : std::nullopt;
+}
+
+// Neighbours that divide their number by a width, the same for all of them, nearly always stand in
+// one row.
+std::optional<int64_t> LaneStrides::of_row(const User& division) {
+  if (of(division.getOperand(0)) != 1 || of(division.getOperand(1)) != 0) return std::nullopt;
+  auto* width = dyn_cast<ConstantInt>(division.getOperand(1));
+  if (width && width->getValue().ult(warp_size)) return std::nullopt;
+  const unsigned opcode = cast<Instruction>(division).getOpcode();
+  const bool is_quotient = opcode == Instruction::UDiv || opcode == Instruction::SDiv;
+  return is_quotient ? 0 : 1;
+}
+
+// Of two strides that of the second value, where all threads choose alike: as the lifter writes it
+// (ptx/lift.hpp) the first is for divisors of 0 and -1.
+std::optional<int64_t> LaneStrides::of_choice(const SelectInst& choice) {
+  if (of(choice.getCondition()) != 0 || !of(choice.getTrueValue())) return std::nullopt;
+  return of(choice.getFalseValue());
 }
 
 std::optional<int64_t> LaneStrides::of_product(const Value* value, const Value* factor) {

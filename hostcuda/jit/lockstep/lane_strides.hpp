@@ -27,6 +27,8 @@ class LaneStrides {
   std::optional<int64_t> find(const llvm::Value* value);
   std::optional<int64_t> of_sum(const llvm::User& sum, int sign);
   std::optional<int64_t> of_part(const llvm::User& part);
+  std::optional<int64_t> of_row(const llvm::User& division);
+  std::optional<int64_t> of_choice(const llvm::SelectInst& choice);
   std::optional<int64_t> of_product(const llvm::Value* value, const llvm::Value* factor);
   bool comes_back(const llvm::Value* value, const llvm::PHINode& phi) const;
   std::optional<int64_t> of_phi(const llvm::PHINode& phi);

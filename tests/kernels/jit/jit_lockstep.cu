@@ -143,3 +143,14 @@ extern "C" __global__ void until_told(const int* in, int* out, int wanted) {
   }
   out[t] = rounds;
 }
+
+// A grid-stride loop over a field of rows that are `pitch` apart.
+extern "C" __global__ void field(const int* in, int* out, int width, int count, int pitch) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  int sum = out[t];
+  for (int v = t; v < count; v += blockDim.x * gridDim.x) {
+    const int place = v / width * pitch + v % width;
+    sum += in[place] * 3 - in[place + pitch];
+  }
+  out[t] = sum;
+}
