@@ -48,6 +48,36 @@ llvm::Value* widen_float(InstructionLifter& lifter, llvm::Value* value) {
 
 using Operands = llvm::ArrayRef<llvm::Value*>;
 
+// is_far_below() is whether 0 <= a < 2, 1 <= |b| and 4 |b| <= c: expf() of CUDA has a saturated and
+// the others constants, so that nothing is left to ask.
+llvm::Value* is_far_below(llvm::IRBuilder<>& ir, Operands terms) {
+  const auto number = [&](double value) { return llvm::ConstantFP::get(ir.getFloatTy(), value); };
+  llvm::Value* factor = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, terms[1]);
+  return ir.CreateAnd({ir.CreateFCmpOGE(terms[0], number(0)), ir.CreateFCmpOLT(terms[0], number(2)),
+                       ir.CreateFCmpOGE(factor, number(1)),
+                       ir.CreateFCmpOLE(ir.CreateFMul(factor, number(4)), terms[2]),
+                       ir.CreateFCmpOLT(terms[2], number(0x1p126))});
+}
+
+// fma_far_below() computes in floats what is_far_below() holds for. The nearest result is between
+// half of c and twice as much, so that its distance from c is exact; what the product has beyond
+// that distance, rounded, has its sign still, since no product here is below 2^-149.
+llvm::Value* fma_far_below(llvm::IRBuilder<>& ir, Operands terms, std::string_view rounding) {
+  const auto fma = [&](llvm::Value* addend) {
+    return ir.CreateIntrinsic(llvm::Intrinsic::fma, {addend->getType()},
+                              {terms[0], terms[1], addend});
+  };
+  llvm::Value* nearest = fma(terms[2]);
+  llvm::Value* rest = fma(ir.CreateFSub(terms[2], nearest));
+  llvm::Constant* zero = llvm::ConstantFP::get(rest->getType(), 0.0);
+  llvm::Value* bits = to_bits(ir, nearest);  // of a number above zero
+  const bool rises = rounding == "rp";
+  llvm::Value* wrong = rises ? ir.CreateFCmpOGT(rest, zero) : ir.CreateFCmpOLT(rest, zero);
+  llvm::Value* step =
+      rises ? ir.CreateZExt(wrong, bits->getType()) : ir.CreateSExt(wrong, bits->getType());
+  return from_bits(ir, ir.CreateAdd(bits, step), nearest->getType());
+}
+
 // call_directed_float() calls the module's function for an operation on floats, which is made at
 // the first call: emit() computes the result from its parameters.
 llvm::Value* call_directed_float(InstructionLifter& lifter, std::string_view operation,
@@ -183,12 +213,14 @@ llvm::Value* directed_mul(InstructionLifter& lifter, llvm::Value* left, llvm::Va
 llvm::Value* directed_fma(InstructionLifter& lifter, llvm::Value* a, llvm::Value* b, llvm::Value* c,
                           std::string_view rounding) {
   return call_directed_float(lifter, "fma", rounding, {a, b, c}, [&](Operands terms) {
+    llvm::IRBuilder<>& ir = lifter.ir();
     llvm::Value* product =
-        lifter.ir().CreateFMul(widen_float(lifter, terms[0]), widen_float(lifter, terms[1]));
+        ir.CreateFMul(widen_float(lifter, terms[0]), widen_float(lifter, terms[1]));
     llvm::Value* addend = widen_float(lifter, terms[2]);
     llvm::Value* result =
         narrow(lifter, two_sum(lifter, product, addend), terms[0]->getType(), rounding);
-    return with_zero_sign(lifter, result, product, addend, rounding);
+    return ir.CreateSelect(is_far_below(ir, terms), fma_far_below(ir, terms, rounding),
+                           with_zero_sign(lifter, result, product, addend, rounding));
   });
 }
 

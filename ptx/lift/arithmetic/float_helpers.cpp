@@ -105,8 +105,8 @@ llvm::Value* saturate(InstructionLifter& lifter, llvm::Value* value) {
   llvm::Constant* zero = llvm::ConstantFP::get(value->getType(), 0.0);
   llvm::Constant* one = llvm::ConstantFP::get(value->getType(), 1.0);
   // The comparison is false for NaN, which becomes +0 with all that is not above zero.
-  llvm::Value* at_most_one = ir.CreateSelect(ir.CreateFCmpOLT(value, one), value, one);
-  return ir.CreateSelect(ir.CreateFCmpOGT(value, zero), at_most_one, zero);
+  llvm::Value* at_least_zero = ir.CreateSelect(ir.CreateFCmpOGT(value, zero), value, zero);
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::minnum, at_least_zero, one);
 }
 
 llvm::Value* relu(InstructionLifter& lifter, llvm::Value* value) {

@@ -79,18 +79,21 @@ bool are_same(Real a, Real b) {
   return std::memcmp(&a, &b, sizeof(Real)) == 0 || (std::isnan(a) && std::isnan(b));
 }
 
-// expect_directed() runs one operation on all pairs of values, one thread each.
-template <class Real, class Function>
-void expect_directed(const char* opcode, const char* sources, Function reference) {
+template <class Real>
+struct Pairs {
   std::vector<Real> left;
   std::vector<Real> right;
-  for (Real a : values<Real>()) {
-    for (Real b : values<Real>()) {
-      left.push_back(a);
-      right.push_back(b);
-    }
+  void add(Real a, Real b) {
+    left.push_back(a);
+    right.push_back(b);
   }
-  const Real third = Real{1.5} / (1 << 30);
+};
+
+// expect_directed() runs one operation on all pairs, one thread each.
+template <class Real, class Function>
+void expect_directed(const char* opcode, const char* sources, Function reference,
+                     const Pairs<Real>& pairs, Real third) {
+  const auto& [left, right] = pairs;
   for (const Mode& mode : modes) {
     const std::string instruction = fmt::format("{}.{}", opcode, mode.name);
     Kernels kernels(compile_text(kernel_text<Real>(instruction, sources)));
@@ -105,6 +108,16 @@ void expect_directed(const char* opcode, const char* sources, Function reference
     }
     ASSERT_EQ(std::fegetround(), FE_TONEAREST);
   }
+}
+
+template <class Real, class Function>
+void expect_directed(const char* opcode, const char* sources, Function reference) {
+  Pairs<Real> pairs;
+  for (Real a : values<Real>()) {
+    for (Real b : values<Real>())
+      pairs.add(a, b);
+  }
+  expect_directed(opcode, sources, reference, pairs, Real{1.5} / (1 << 30));
 }
 
 TEST(JitRounding, MultipliesAndDividesInDirectedModes) {
@@ -129,6 +142,23 @@ TEST(JitRounding, FusesInDirectedModes) {
   const auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
   expect_directed<double>("fma", "%a, %b, %c", fused);
   expect_directed<float>("fma", "%a, %b, %c", fused);
+}
+
+// As expf() of CUDA has it, whose addend is large: the numbers around the borders of what is
+// computed in floats alone where the processor has no instruction for it.
+TEST(JitRounding, FusesSmallProductsWithLargeAddendsInDirectedModes) {
+  const float step = std::numeric_limits<float>::epsilon();
+  Pairs<float> pairs;
+  for (float b : {252.0F, 1.0F, 1 + step, -1.5F, 0.99F, 3145728.25F, 3145729.0F, -3145728.25F}) {
+    for (float a : {0.0F, 0x1p-149F, 0x1.8p-148F, 0x1p-126F, 0x1p-30F, 0x1.8p-24F, 0.25F, 0.5F,
+                    1 - step / 2, 1.0F, 1 + step, 2 - step, 2.0F, 7.0F, -0x1p-149F, -0.3F})
+      pairs.add(a, b);
+    for (int i = 0; i < 40; ++i)
+      pairs.add(static_cast<float>(i) / 37 * 1.1F, b);
+  }
+  const auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+  for (float c : {12582913.0F, 4.0F, 0x1p125F, 0x1p126F, 0x1p127F, -12582913.0F})
+    expect_directed<float>("fma", "%a, %b, %c", fused, pairs, c);
 }
 
 TEST(JitRounding, TakesRootsAndReciprocalsInDirectedModes) {
