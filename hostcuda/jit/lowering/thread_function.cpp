@@ -115,14 +115,14 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   }
   result.function = function;
 
+  result.is_flushing = flush_by_processor(*function);
+  if (result.is_flushing) mark_flushing(*function);
   Result<SharedMemory> shared = lower_addresses(*function, context);
   if (!shared) return tl::unexpected(shared.error());
   result.static_shared_bytes = shared->static_bytes;
   result.named_shared_bytes = shared->named_bytes;
   result.shared_escapes = shared->escapes;
   result.shared_is_dynamic = shared->is_dynamic;
-  result.is_flushing = flush_by_processor(*function);
-  if (result.is_flushing) mark_flushing(*function);
   if (Status status = lower_intrinsics(*function, context, result.static_shared_bytes); !status) {
     return tl::unexpected(status.error());
   }

@@ -152,7 +152,8 @@ class FlushRemover {
   // Whether an instruction computes the same where the processor flushes.
   bool computes_alike(const Instruction& instruction) const {
     if (auto* update = dyn_cast<AtomicRMWInst>(&instruction)) {
-      return !update->isFloatingPointOperation();
+      return !update->isFloatingPointOperation() ||
+             (update->getType()->isFloatTy() && update->getPointerAddressSpace() == 1);
     }
     if (auto* call = dyn_cast<CallInst>(&instruction)) {
       const bool is_known = isa<IntrinsicInst>(call) || sync_operation(*call);

@@ -106,6 +106,21 @@ TEST(FlushedOperands, LeaveOthersAlone) {
   EXPECT_EQ(made_of(least / 2, flushed + "cvt.rpi.f32.f32 %f1, %v;\n" + result), one);
 }
 
+// As PTX has it: in global memory an atomic sum takes them for zeros too, in shared memory it does
+// not.
+TEST(FlushedOperands, AreZerosInAtomicSumsOfGlobalMemory) {
+  const std::string flushed = "mul.ftz.f32 %f2, %v, 0f40000000;\n";
+  const std::string sum = "red.global.add.f32 [%at], %f2;\nld.global.b32 %r, [%at];\n";
+  EXPECT_EQ(made_of(least / 2, flushed + sum), 0u);
+  EXPECT_EQ(made_of(least, flushed + sum), times(1, least) + (1U << 22U));
+  EXPECT_EQ(made_of(one, flushed + "atom.global.add.f32 %f1, [%at], %f2;\n" + result), one);
+  EXPECT_EQ(made_of(least / 2,
+                    flushed + ".shared .f32 s[16];\nmov.u32 %n, s;\nmad.lo.u32 %n, %t, 4, %n;\n"
+                              "st.shared.f32 [%n], %v;\nred.shared.add.f32 [%n], %v;\n"
+                              "ld.shared.b32 %r, [%n];\n"),
+            least);
+}
+
 #if defined(__x86_64__)
 TEST(FlushedOperands, LeaveTheThreadAsItWas) {
   const unsigned before = _mm_getcsr();
