@@ -12,6 +12,7 @@
 #include "hostcuda/jit/block/shared_atomics.hpp"
 #include "hostcuda/jit/block/told_way.hpp"
 #include "hostcuda/jit/convergence/warp_meetings.hpp"
+#include "hostcuda/jit/lockstep/atomics_apart.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
 #include "hostcuda/jit/regions/lifted_points.hpp"
@@ -140,6 +141,23 @@ Cut cut_with_lifted_points(ThreadFunction& thread, const KernelContext& context)
   return is_better ? std::move(lifted_cut) : std::move(cut);
 }
 
+// cut_with_atomics_apart() sets atomic updates apart where the threads still come to all meetings
+// together.
+Cut cut_with_atomics_apart(ThreadFunction& thread, const KernelContext& context) {
+  ValueToValueMapTy map;
+  Function* before = CloneFunction(thread.function, map);
+  if (set_atomics_apart(*thread.function)) {
+    Cut cut = cut_with_lifted_points(thread, context);
+    if (cut.plan.structured) {
+      before->eraseFromParent();
+      return cut;
+    }
+  }
+  thread.function->eraseFromParent();
+  thread.function = before;
+  return cut_with_lifted_points(thread, context);
+}
+
 // So that the threads of a row are counted in 31 bits.
 constexpr uint32_t most_merged_blocks = 1U << 20U;
 // What threads of a row keep from round to round of a lockstep loop, or share, stays in the
@@ -227,7 +245,7 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   insert_warp_meetings(*thread.function, context.block);
   Cut cut = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
                 ? cut_with_lockstep(thread, context)
-                : cut_with_lifted_points(thread, context);
+                : cut_with_atomics_apart(thread, context);
   KernelRegions& regions = cut.regions;
   Function& function = *thread.function;
   regions.locals = find_locals(function);

@@ -18,17 +18,6 @@ constexpr unsigned most_instructions = 1000;  // LLVM takes seconds for twice as
 constexpr unsigned most_phis = 256;           // each is loaded and stored in every round
 constexpr unsigned most_copies = 400;         // instructions after which LLVM unrolls no further
 
-// Whether the threads may run the instruction in any order among each other and LLVM can run it for
-// several at once.
-bool is_plain(const Instruction& instruction) {
-  if (instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction))
-    return false;
-  auto* call = dyn_cast<CallInst>(&instruction);
-  if (!call || is_directed_float(*call)) return true;
-  auto* intrinsic = dyn_cast<IntrinsicInst>(call);
-  return intrinsic && !is_sync_point(*call) && isTriviallyVectorizable(intrinsic->getIntrinsicID());
-}
-
 // LLVM unrolls a short loop completely, and then the loop over threads is innermost anyhow.
 bool is_unrolled(const Loop& loop, unsigned instructions) {
   auto* branch = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
@@ -48,18 +37,29 @@ bool is_unrolled(const Loop& loop, unsigned instructions) {
   return rounds >= 0 && rounds * instructions <= most_copies;
 }
 
-// Whether neighbouring threads access neighbouring memory, or read the same.
-bool is_near(Instruction& instruction, LaneStrides& strides) {
-  const auto stride = strides.of(getLoadStorePointerOperand(&instruction));
-  if (!stride) return false;
-  const auto bytes = static_cast<int64_t>(
-      instruction.getModule()->getDataLayout().getTypeStoreSize(getLoadStoreType(&instruction)));
-  return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
-}
-
 constexpr const char* near_mark = "sluice.near";
 
 }  // namespace
+
+bool is_plain(const Instruction& instruction) {
+  if (instruction.isAtomic() || instruction.isVolatile() || isa<FenceInst>(instruction))
+    return false;
+  auto* call = dyn_cast<CallInst>(&instruction);
+  if (!call || is_directed_float(*call)) return true;
+  auto* intrinsic = dyn_cast<IntrinsicInst>(call);
+  return intrinsic && !is_sync_point(*call) && isTriviallyVectorizable(intrinsic->getIntrinsicID());
+}
+
+bool is_near(Instruction& instruction, LaneStrides& strides) {
+  auto* update = dyn_cast<AtomicRMWInst>(&instruction);
+  const auto stride =
+      strides.of(update ? update->getPointerOperand() : getLoadStorePointerOperand(&instruction));
+  if (!stride) return false;
+  Type* type = update ? update->getType() : getLoadStoreType(&instruction);
+  const auto bytes =
+      static_cast<int64_t>(instruction.getModule()->getDataLayout().getTypeStoreSize(type));
+  return *stride == bytes || (*stride == 0 && isa<LoadInst>(instruction));
+}
 
 void mark_near_accesses(Function& function) {
   LaneStrides strides(function);

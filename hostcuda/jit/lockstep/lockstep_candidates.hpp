@@ -4,7 +4,15 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 
+#include "hostcuda/jit/lockstep/lane_strides.hpp"
+
 namespace sluice::hostcuda::jit {
+
+// is_plain() is whether threads may run the instruction in any order among each other and LLVM can
+// run it for several at once, is_near() whether neighbouring threads access neighbouring memory by
+// a load, a store or an atomic update, or load the same.
+bool is_plain(const llvm::Instruction& instruction);
+bool is_near(llvm::Instruction& instruction, LaneStrides& strides);
 
 // mark_near_accesses() marks the accesses by which neighbouring threads get at neighbouring memory
 // or read the same. Call it before any loop is changed: one whose threads go round together hides

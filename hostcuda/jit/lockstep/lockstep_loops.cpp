@@ -80,24 +80,9 @@ class Rewriter {
     return false;
   }
 
-  CallInst* call_lockstep(IRBuilder<>& ir, Value* active) {
-    Module& module = *function_.getParent();
-    Type* result = active ? ir.getInt1Ty() : ir.getVoidTy();
-    SmallVector<Type*, 1> types;
-    SmallVector<Value*, 1> operands;
-    if (active) {
-      types.push_back(ir.getInt1Ty());
-      operands.push_back(active);
-    }
-    FunctionCallee callee = module.getOrInsertFunction(active ? lockstep_any_name : lockstep_name,
-                                                       FunctionType::get(result, types, false));
-    cast<Function>(callee.getCallee())->addFnAttr(Attribute::Convergent);
-    return ir.CreateCall(callee, operands);
-  }
-
-  void meet_each_round(const Loop& loop) {
+  static void meet_each_round(const Loop& loop) {
     IRBuilder<> ir(loop.getLoopLatch()->getTerminator());
-    call_lockstep(ir, nullptr);
+    call_lockstep(ir);
   }
 
   // Computes early what costs little, so that values all threads share are not lost to those that

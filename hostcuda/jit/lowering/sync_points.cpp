@@ -104,6 +104,21 @@ bool is_lockstep(const CallInst& call) {
   return callee && callee->getName().starts_with(lockstep_name);
 }
 
+CallInst* call_lockstep(IRBuilder<>& ir, Value* active) {
+  Module& module = *ir.GetInsertBlock()->getModule();
+  Type* result = active ? ir.getInt1Ty() : ir.getVoidTy();
+  SmallVector<Type*, 1> types;
+  SmallVector<Value*, 1> operands;
+  if (active) {
+    types.push_back(ir.getInt1Ty());
+    operands.push_back(active);
+  }
+  FunctionCallee callee = module.getOrInsertFunction(active ? lockstep_any_name : lockstep_name,
+                                                     FunctionType::get(result, types, false));
+  cast<Function>(callee.getCallee())->addFnAttr(Attribute::Convergent);
+  return ir.CreateCall(callee, operands);
+}
+
 bool is_wait(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   return callee && callee->getName() == ptx::matrix_call::wait_name;

@@ -52,6 +52,8 @@ bool is_yield(const llvm::CallInst& call);
 inline constexpr const char* lockstep_name = "sluice.lockstep";
 inline constexpr const char* lockstep_any_name = "sluice.lockstep.any";
 bool is_lockstep(const llvm::CallInst& call);
+// call_lockstep() makes one, with a result where there is a bool that a thread brings.
+llvm::CallInst* call_lockstep(llvm::IRBuilder<>& ir, llvm::Value* active = nullptr);
 // The mark of the branch that lets threads into such a loop's body which are not yet through.
 inline constexpr const char* lockstep_head = "sluice.lockstep.head";
 

@@ -234,6 +234,44 @@ TEST_P(JitLockstep, GoesRoundUntilWhatAThreadReadsSaysSo) {
   }
 }
 
+float polynomial(float x, float first) {
+  float sum = first;
+  for (int i = 1; i < 7; ++i)
+    sum = sum * x + static_cast<float>(i);
+  return sum;
+}
+
+// Whole numbers: sums don't depend on the order.
+TEST_P(JitLockstep, UpdatesAtomicallyBesideLongWork) {
+  const int rounds = 5;
+  const int width = static_cast<int>(3 * block - 1);
+  std::vector<float> in(size_t{3} * block * rounds);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = static_cast<float>(i * 7919 % 4);
+  for (const bool is_for_all : {true, false}) {
+    std::vector<float> state(size_t{3} * block, 1);
+    std::vector<float> sums(block, 2);
+    std::vector<float> expected_state = state;
+    std::vector<float> expected = sums;
+    for (size_t g = 0; g < (is_for_all ? size_t(width) : state.size()); ++g) {
+      for (int i = 0; i < (is_for_all ? rounds : 1); ++i) {
+        const float x = in[i * width + g];
+        if (!is_for_all && x <= 1) continue;
+        const float y = polynomial(x, 1) - polynomial(x, 2);
+        expected[g % block] += y * x + polynomial(x, expected_state[g]);
+        expected_state[g] = polynomial(x, 3) - y;
+      }
+    }
+    if (is_for_all) {
+      kernels.run("tallies", {3}, {block}, 0, in.data(), sums.data(), state.data(), rounds, width);
+    } else {
+      kernels.run("some_tallies", {3}, {block}, 0, in.data(), sums.data(), state.data(), width);
+    }
+    EXPECT_EQ(sums, expected) << is_for_all;
+    EXPECT_EQ(state, expected_state) << is_for_all;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, JitLockstep, testing::Values(2u, 8u, 48u, 256u),
                          [](const auto& test) { return std::to_string(test.param) + "Threads"; });
 

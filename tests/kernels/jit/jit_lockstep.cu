@@ -154,3 +154,35 @@ extern "C" __global__ void field(const int* in, int* out, int width, int count, 
   }
   out[t] = sum;
 }
+
+__device__ float polynomial(float x, float first) {
+  float sum = first;
+  for (int i = 1; i < 7; ++i)
+    sum = sum * x + i;
+  return sum;
+}
+
+// Much is computed beside an atomic update, which all threads that are left come to.
+extern "C" __global__ void tallies(const float* in, float* sums, float* state, int rounds,
+                                   int width) {
+  const int g = blockIdx.x * blockDim.x + threadIdx.x;
+  if (g >= width) return;
+  for (int i = 0; i < rounds; ++i) {
+    __syncwarp();
+    const float x = in[i * width + g];
+    const float y = polynomial(x, 1) - polynomial(x, 2);
+    atomicAdd(&sums[threadIdx.x], y * x + polynomial(x, state[g]));
+    state[g] = polynomial(x, 3) - y;
+  }
+}
+
+// The same where only some come to it.
+extern "C" __global__ void some_tallies(const float* in, float* sums, float* state, int width) {
+  const int g = blockIdx.x * blockDim.x + threadIdx.x;
+  const float x = in[g];
+  if (x > 1) {
+    const float y = polynomial(x, 1) - polynomial(x, 2);
+    atomicAdd(&sums[threadIdx.x], y * x + polynomial(x, state[g]));
+    state[g] = polynomial(x, 3) - y;
+  }
+}
