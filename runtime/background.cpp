@@ -108,7 +108,7 @@ void Background::lower_where_long() {
   if (is_lowered_ || (spent_ + time_of(processor_)) / processors_ < allowed()) return;
   const KeepErrno keep;
   const sched_param none = {};
-  sched_setscheduler(thread_, SCHED_BATCH, &none);  // it takes no processor from who runs
+  sched_setscheduler(thread_, SCHED_IDLE, &none);  // it takes no processor from who runs
   setpriority(PRIO_PROCESS, static_cast<id_t>(thread_), lowest_priority);
   is_lowered_ = true;
 }

@@ -3,12 +3,13 @@
 
 #include <chrono>
 #include <functional>
-#include <thread>
+
+#include "base/thread/give_way.hpp"
 
 namespace sluice::hostcuda {
 
 // spin_limit bounds every busy wait: about what it costs to wake a sleeping thread. After
-// pause_limit a waiter yields between looks, since whom it waits for may need its processor.
+// pause_limit a waiter gives way between looks.
 constexpr std::chrono::microseconds spin_limit{50};
 constexpr std::chrono::microseconds pause_limit{5};
 
@@ -19,7 +20,7 @@ bool spin_until(Done done) {
   const auto start = std::chrono::steady_clock::now();
   for (auto spent = std::chrono::steady_clock::duration::zero(); spent < spin_limit;
        spent = std::chrono::steady_clock::now() - start) {
-    if (spent > pause_limit) std::this_thread::yield();
+    if (spent > pause_limit) give_way();
     for (int turn = 0; turn < 16; ++turn) {
       if (done()) return true;
       __builtin_ia32_pause();

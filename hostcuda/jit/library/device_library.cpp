@@ -6,9 +6,8 @@
 #include <mutex>
 #include <unordered_set>
 
-#include <sched.h>
-
 #include "base/log.hpp"
+#include "base/thread/give_way.hpp"
 #include "hostcuda/jit/library/device_printf.hpp"
 #include "hostcuda/jit/library/fault_guard.hpp"
 #include "hostcuda/jit/library/frames.hpp"
@@ -80,7 +79,7 @@ extern "C" uint64_t sluice_device_nanoseconds() {
 extern "C" void sluice_device_yield() {
   // Whom the thread waits for may have been ended.
   end_if_faulted();
-  sched_yield();
+  give_way();
 }
 
 // cudaGraphSetConditional: the handle is the address of the value (driver/graph/conditional.hpp).

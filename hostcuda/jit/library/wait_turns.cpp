@@ -8,9 +8,8 @@
 #include <string>
 #include <thread>
 
-#include <sched.h>
-
 #include "base/log.hpp"
+#include "base/thread/give_way.hpp"
 #include "hostcuda/jit/library/fault_guard.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -101,7 +100,7 @@ extern "C" void sluice_jit_wait_turn(const char* text) {
     std::this_thread::sleep_for(std::min<Clock::duration>(waited / naps, longest_nap));
     wait.last_look = __builtin_ia32_rdtsc() - ticks_a_look + ticks_awake;
   } else {
-    sched_yield();
+    give_way();
   }
 }
 
