@@ -18,6 +18,10 @@ using Clock = std::chrono::steady_clock;
 // Waking a sleeping thread costs 5 to 50 microseconds; a launch shorter than this is not worth it.
 constexpr uint64_t wake_worth_nanoseconds = 20'000;
 
+// Moving to another processor costs 60 microseconds. It spares one launch in ten half of what that
+// takes one worker.
+constexpr uint64_t move_worth_nanoseconds = 1'200'000;
+
 // A worker takes about an eighth of its share at once: few enough turns to be cheap, enough of
 // them that workers end together.
 constexpr uint64_t turns_per_worker = 8;
@@ -63,6 +67,7 @@ bool BlockPool::run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch
   const uint64_t expected = block_nanoseconds.load(std::memory_order_relaxed) * blocks;
   const bool worth_sharing =
       blocks > 1 && workers_ > 1 && (expected == 0 || expected > wake_worth_nanoseconds);
+  job.is_long = expected > move_worth_nanoseconds;
   bool shared = worth_sharing && try_share(job);
   const Clock::time_point start = Clock::now();
   const uint64_t done = work_on_job(job, scratch, [&] {
@@ -80,7 +85,7 @@ bool BlockPool::run(const SluiceBlockCode& code, const SluiceBlockLaunch& launch
 bool BlockPool::try_share(Job& job) {
   if (helpers_taken_.load(std::memory_order_relaxed) || helpers_taken_.exchange(true)) return false;
   std::call_once(helpers_started_, [this] { start_helpers(); });
-  leave_helpers_room();
+  if (job.is_long) leave_helpers_room();
   job.processor = current_processor();
   shared_job_ = &job;
   uint32_t number = published_.load() + 1;

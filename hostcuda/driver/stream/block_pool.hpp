@@ -37,6 +37,7 @@ class BlockPool {
     const SluiceBlockLaunch* launch = nullptr;
     uint64_t blocks = 0;
     uint64_t chunk = 1;
+    bool is_long = false;          // whether its owner moves away from where a helper sleeps
     int processor = no_processor;  // that runs its owner
     std::atomic<uint64_t> next_block{0};
   };
