@@ -271,7 +271,9 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   regions.live = keep_live_values(function, entries, cut.uniformity);
 
   const bool may_put_off = cut.plan.structured && !context.traced && !waits_for_blocks;
-  std::optional<Reductions> reductions = may_put_off ? Reductions::find(function) : std::nullopt;
+  std::optional<Reductions> reductions;
+  if (may_put_off)
+    reductions = Reductions::find(function, regions.most_blocks == 1 ? &context.block : nullptr);
   BodyFrame frame(thread, context, regions.kept_blocks);
   layout = reserve_exchange(frame, regions.points, !cut.plan.structured);
   if (reductions) reductions->reserve(frame);

@@ -53,6 +53,42 @@ bool is_of_launch(const Value* value) {
          all_of(instruction->operands(), [&](const Use& use) { return is_of_launch(use.get()); });
 }
 
+// Whether a thread has the same value in all blocks.
+bool is_of_thread(const Value* value) {
+  const auto* argument = dyn_cast<Argument>(value);
+  if (argument && argument->getArgNo() >= ThreadFunction::tid) return true;
+  if (is_of_launch(value)) return true;
+  const auto* instruction = dyn_cast<Instruction>(value);
+  return instruction && (isa<GetElementPtrInst, CastInst, BinaryOperator>(instruction)) &&
+         all_of(instruction->operands(), [&](const Use& use) { return is_of_thread(use.get()); });
+}
+
+// The place of a thread in its block.
+Value* number_of_thread(IRBuilder<>& ir, const Dim3& block) {
+  Function* thread = ir.GetInsertBlock()->getParent();
+  const auto tid = [&](unsigned axis) { return thread->getArg(ThreadFunction::tid + axis); };
+  Value* number = tid(0);
+  if (block.y > 1) number = ir.CreateAdd(number, ir.CreateMul(tid(1), ir.getInt32(block.x)));
+  if (block.z > 1)
+    number = ir.CreateAdd(number, ir.CreateMul(tid(2), ir.getInt32(block.x * block.y)));
+  return number;
+}
+
+constexpr const char* own_addition = "sluice.own.addition";
+
+// call_own_addition() has a call stand for the addition: of the address, what is added, and the
+// thread's place.
+void call_own_addition(AtomicRMWInst& atomic, const Dim3& block) {
+  IRBuilder<> ir(&atomic);
+  const auto callee = atomic.getModule()->getOrInsertFunction(
+      own_addition,
+      FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), atomic.getType(), ir.getInt32Ty()}, false));
+  CallInst* call = ir.CreateCall(
+      callee, {atomic.getPointerOperand(), atomic.getValOperand(), number_of_thread(ir, block)});
+  call->setMetadata(plain_accesses, MDNode::get(ir.getContext(), {}));
+  atomic.eraseFromParent();
+}
+
 // Whether the instruction touches global memory in a way that an addition may not come before.
 bool touches(const Instruction& instruction, const Argument& shared) {
   if (const Value* pointer = getLoadStorePointerOperand(&instruction))
@@ -89,7 +125,7 @@ bool is_touched_after(AtomicRMWInst& atomic, const Argument& shared) {
 
 }  // namespace
 
-std::optional<Reductions> Reductions::find(Function& thread) {
+std::optional<Reductions> Reductions::find(Function& thread, const Dim3* block) {
   const Argument& shared = *thread.getArg(ThreadFunction::shared);
   std::optional<Reductions> found;
   SmallVector<AtomicRMWInst*, 4> marked;
@@ -102,6 +138,12 @@ std::optional<Reductions> Reductions::find(Function& thread) {
     if (!found->is_one(*atomic)) return std::nullopt;
     if (!is_of_launch(atomic->getPointerOperand())) found->places_ = many_places;
     marked.push_back(atomic);
+  }
+  if (block && marked.size() == 1 && !is_of_launch(marked[0]->getPointerOperand()) &&
+      is_of_thread(marked[0]->getPointerOperand())) {
+    found->places_ = block->count();
+    call_own_addition(*marked[0], *block);
+    return found;
   }
   for (AtomicRMWInst* atomic : marked)
     atomic->setMetadata(mark, MDNode::get(thread.getContext(), {}));
@@ -134,12 +176,43 @@ void Reductions::put_out(IRBuilder<>& ir, Value* tag, Value* sum) const {
 
 void Reductions::collect(Function& body) const {
   SmallVector<AtomicRMWInst*, 4> found;
+  SmallVector<CallInst*, 4> own;
   for (Instruction& instruction : instructions(body)) {
     auto* atomic = dyn_cast<AtomicRMWInst>(&instruction);
     if (atomic && atomic->hasMetadata(mark)) found.push_back(atomic);
+    auto* call = dyn_cast<CallInst>(&instruction);
+    if (call && call->hasMetadata(plain_accesses)) own.push_back(call);
   }
   for (AtomicRMWInst* atomic : found)
     collect(*atomic, body.getArg(1));
+  for (CallInst* call : own)
+    collect(*call, body.getArg(1));
+}
+
+Value* Reductions::add(IRBuilder<>& ir, Value* before, Value* value) const {
+  return operation_ == AtomicRMWInst::Add ? ir.CreateAdd(before, value)
+                                          : ir.CreateFAdd(before, value);
+}
+
+// The loops over threads may take several at once: the accesses are of the group that the call is.
+void Reductions::collect(CallInst& own, Value* memory) const {
+  IRBuilder<> ir(&own);
+  MDNode* group = own.getMetadata(LLVMContext::MD_access_group);
+  const auto in_group = [&](auto* access) {
+    access->setMetadata(LLVMContext::MD_access_group, group);
+    return access;
+  };
+  Value* address = ir.CreatePtrToInt(own.getArgOperand(0), ir.getInt64Ty());
+  Value* value = own.getArgOperand(1);
+  Value* place = ir.CreateZExt(own.getArgOperand(2), ir.getInt64Ty());
+  Value* tag_place = tag(ir, memory, place);
+  Value* sum_place = sum(ir, memory, place);
+  Value* tag = in_group(ir.CreateLoad(ir.getInt64Ty(), tag_place));
+  Value* before = in_group(ir.CreateLoad(type_, sum_place));
+  Value* is_first = ir.CreateICmpEQ(tag, ir.getInt64(0));
+  in_group(ir.CreateStore(ir.CreateSelect(is_first, value, add(ir, before, value)), sum_place));
+  in_group(ir.CreateStore(address, tag_place));
+  own.eraseFromParent();
 }
 
 // As with shared atomics, the table's accesses are volatile: those of a loop over threads count as
@@ -159,9 +232,7 @@ void Reductions::collect(AtomicRMWInst& atomic, Value* memory) const {
   Value* is_same = ir.CreateICmpEQ(tag, address);
   SplitBlockAndInsertIfThenElse(is_same, &atomic, &same, &other);
   ir.SetInsertPoint(same);
-  Value* added =
-      operation_ == AtomicRMWInst::Add ? ir.CreateAdd(before, value) : ir.CreateFAdd(before, value);
-  ir.CreateStore(added, sum_place, true);
+  ir.CreateStore(add(ir, before, value), sum_place, true);
   ir.SetInsertPoint(other);
   ir.CreateStore(address, tag_place, true);
   ir.CreateStore(value, sum_place, true);

@@ -109,6 +109,8 @@ Value* BodyFrame::element(IRBuilder<>& ir, uint64_t offset, uint64_t element_byt
 
 void mark_independent(BasicBlock& block, const ThreadLoops& loops) {
   for (Instruction& instruction : block) {
+    if (instruction.hasMetadata(plain_accesses))
+      instruction.setMetadata(LLVMContext::MD_access_group, loops.access_group);
     auto* load = dyn_cast<LoadInst>(&instruction);
     auto* store = dyn_cast<StoreInst>(&instruction);
     if ((!load || !load->isSimple()) && (!store || !store->isSimple())) continue;

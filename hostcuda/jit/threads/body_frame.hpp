@@ -70,6 +70,9 @@ struct BodyFrame {
 // The mark of variables with an element for each lane of a warp.
 inline constexpr const char* lane_variable = "sluice.lane.variable";
 
+// The mark of calls that stand for plain accesses.
+inline constexpr const char* plain_accesses = "sluice.plain.accesses";
+
 // mark_independent() puts the plain accesses among `instructions` of one block into the loops'
 // access group. Accesses of locals that all threads share one after the other must stay out.
 void mark_independent(llvm::BasicBlock& block, const ThreadLoops& loops);

@@ -69,3 +69,33 @@ extern "C" __global__ void some_lanes(const int* in, int* out, int* stored) {
   if (lane == 0) stored[i / 32] = sum + lane;
   if (lane == 31) atomicAdd(&out[0], sum + lane);
 }
+
+// Each thread adds to an address that is its own in all blocks.
+extern "C" __global__ void add_to_own(const int* in, int* sums, int count) {
+  __shared__ int bins[96];
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  bins[t] = 0;
+  __syncthreads();
+  const int i = blockIdx.x * 96 + t;
+  if (i < count) atomicAdd(&bins[in[i] % 96], i);
+  __syncthreads();
+  atomicAdd(&sums[2 * t], bins[t]);
+}
+extern "C" __global__ void some_add_to_own(const int* in, float* sums, int rounds) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int i = 0; i < rounds; ++i) {
+    const int value = in[(blockIdx.x * 7 + i) % 20 * 96 + t];
+    if (t % 3 == blockIdx.x % 3 && t != 5) atomicAdd(&sums[95 - t], 0.25f * value);
+  }
+}
+// What is added may be no more than a sign.
+extern "C" __global__ void add_signs(float* sums) { atomicAdd(&sums[threadIdx.x], -0.0f); }
+// Two addresses, or one that depends on the block, have no place for each thread.
+extern "C" __global__ void add_to_two(int* sums) {
+  const int t = threadIdx.x;
+  atomicAdd(&sums[t], 1);
+  atomicAdd(&sums[blockDim.x + t], blockIdx.x);
+}
+extern "C" __global__ void add_to_blocks(int* sums) {
+  atomicAdd(&sums[threadIdx.x + blockIdx.x], 1);
+}

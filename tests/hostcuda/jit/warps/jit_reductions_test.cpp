@@ -1,5 +1,7 @@
 // Additions that collect before they go to memory are all there when the call has ended, and are
 // seen earlier where CUDA says so.
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -127,6 +129,57 @@ TEST_P(JitReductions, ComeFromSomeLanes) {
     sums[i / 32] += in[i];
   EXPECT_EQ(stored, sums);
   EXPECT_EQ(out, std::accumulate(sums.begin(), sums.end(), 0) + 31 * static_cast<int>(sums.size()));
+}
+
+TEST_P(JitReductions, HaveAPlaceForEachThreadOfABlock) {
+  for (const uint32_t wide : {96U, 32U, 3U}) {
+    std::vector<int> sums(192, 4);
+    std::vector<int> expected = sums;
+    const int count = static_cast<int>(in.size()) - 50;
+    for (int i = 0; i < count; ++i)
+      expected[2 * (in[i] % 96)] += i;
+    kernels.run_on(GetParam(), "add_to_own", {blocks}, {wide, 96 / wide, 1}, 0, in.data(),
+                   sums.data(), count);
+    EXPECT_EQ(sums, expected) << wide;
+  }
+}
+
+TEST_P(JitReductions, LeaveMemoryAloneThatNoThreadAddsTo) {
+  for (const int rounds : {1, 4}) {
+    std::vector<float> sums(96, -0.0F);
+    std::vector<float> expected = sums;
+    for (uint32_t b = 0; b < blocks; ++b) {
+      for (uint32_t t = 0; t < block; ++t) {
+        for (uint32_t i = 0; t != 5 && t % 3 == b % 3 && i < static_cast<uint32_t>(rounds); ++i)
+          expected[95 - t] += 0.25F * static_cast<float>(in[(b * 7 + i) % 20 * 96 + t]);
+      }
+    }
+    kernels.run_on(GetParam(), "some_add_to_own", {blocks}, {48, 2, 1}, 0, in.data(), sums.data(),
+                   rounds);
+    EXPECT_EQ(sums, expected) << rounds;
+    EXPECT_TRUE(std::signbit(sums[90]));
+  }
+}
+
+TEST_P(JitReductions, KeepSigns) {
+  std::vector<float> sums(block, -0.0F);
+  run("add_signs", sums.data());
+  for (const float sum : sums)
+    EXPECT_TRUE(sum == 0 && std::signbit(sum));
+}
+
+TEST_P(JitReductions, GoToOtherAddressesInOtherBlocks) {
+  std::vector<int> two(2 * block, 3);
+  run("add_to_two", two.data());
+  std::vector<int> expected(2 * block, 3 + blocks);
+  std::fill(expected.begin() + block, expected.end(), 3 + blocks * (blocks - 1) / 2);
+  EXPECT_EQ(two, expected);
+  std::vector<int> shifted(block + blocks, 3);
+  std::vector<int> wanted = shifted;
+  for (size_t i = 0; i < in.size(); ++i)
+    ++wanted[i % block + i / block];
+  run("add_to_blocks", shifted.data());
+  EXPECT_EQ(shifted, wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, JitReductions, testing::Values(1U, 3U));
