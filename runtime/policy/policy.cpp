@@ -32,6 +32,10 @@ constexpr uint64_t most_met = 2;
 // Nanoseconds between two comparisons at most.
 constexpr int64_t rarest_again = 10'000'000'000;
 
+// The part of a sample's time within which a plain one has not run behind the one before: that one
+// was heard of late, by a thread that others kept from a processor.
+constexpr int64_t part_together = 50;
+
 // pace_of() is the median, the pace that half of the work keeps, so that a short sample counts as
 // what it is. Of samples that have run side by side and ended at once the last seem to have taken
 // nothing: only all of them together have a pace.
@@ -333,7 +337,9 @@ std::optional<Policy::Verdict> Policy::ended(Way way, const Sample& sample) {
 }
 
 void Policy::add(Pace& pace, const Sample& sample, int64_t nanoseconds, int64_t wanted) const {
-  pace.is_side_by_side |= pace.line != nullptr && pace.line != sample.line;
+  const bool is_together =
+      wanted == 0 && !pace.values.empty() && nanoseconds * part_together < config_->sample;
+  pace.is_side_by_side |= is_together || (pace.line != nullptr && pace.line != sample.line);
   pace.line = sample.line;
   pace.work += sample.work;
   pace.nanoseconds += nanoseconds;

@@ -224,8 +224,9 @@ class Policy {
       uint64_t work = 0;
     };
     std::vector<Value> values;
-    const void* line = nullptr;    // of the last sample
-    bool is_side_by_side = false;  // samples of several lines
+    const void* line = nullptr;  // of the last sample
+    // Samples of several lines, or some that seem to have ended with the one before.
+    bool is_side_by_side = false;
   };
   struct Phase {
     uint64_t launches = 0;

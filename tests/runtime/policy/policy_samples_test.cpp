@@ -67,6 +67,19 @@ TEST(PolicySamples, TakesTogetherWhatHasRunSideBySide) {
   EXPECT_EQ(phase.launch(kernel), Way::tasks);
 }
 
+// As on a busy machine: the first of three is heard of when all have ended.
+TEST(PolicySamples, TakesTogetherWhatItHearsOfAtOnce) {
+  Phase phase;
+  Policy::Mark kernel;
+  ASSERT_EQ(phase.launches(20, kernel), std::string(20, 't'));
+  for (const int64_t time : {550, 47, 1, 1, 1, 0}) {
+    phase.plain_time = time;
+    phase.launch(kernel);
+  }
+  EXPECT_EQ(phase.launch(kernel), Way::tasks);
+  EXPECT_NEAR(phase.policy.plain_speed().value(), 1, 1e-9);
+}
+
 TEST(PolicySamples, MeasuresAsManyLaunchesWhateverABlockWasMeasuredToCost) {
   for (int nanoseconds = 1; nanoseconds < 300; ++nanoseconds) {
     schedule::BlockCost cost;
