@@ -18,9 +18,9 @@ using Clock = std::chrono::steady_clock;
 // Waking a sleeping thread costs 5 to 50 microseconds; a launch shorter than this is not worth it.
 constexpr uint64_t wake_worth_nanoseconds = 20'000;
 
-// Moving to another processor costs 60 microseconds. It spares one launch in ten half of what that
-// takes one worker.
-constexpr uint64_t move_worth_nanoseconds = 1'200'000;
+// Moving to another processor costs 60 microseconds. It spares one launch in four to ten half of
+// what that takes one worker.
+constexpr uint64_t move_worth_nanoseconds = 600'000;
 
 // A worker takes about an eighth of its share at once: few enough turns to be cheap, enough of
 // them that workers end together.
