@@ -10,4 +10,8 @@ namespace sluice {
 // process for each processor as alone.
 void give_way();
 
+// note_work() says that the calling thread has worked where it runs, for some time or not: those
+// who have given way to it go on giving way.
+void note_work();
+
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/thread/give_way.hpp"
 #include "base/thread/thread_owned.hpp"
 #include "hostcuda/driver/stream/scratch.hpp"
 #include "hostcuda/driver/stream/threads.hpp"
@@ -123,6 +124,7 @@ uint64_t BlockPool::work_on_job(Job& job, void* scratch, Between between) {
     job.code.function(job.launch, static_cast<uint32_t>(first), static_cast<uint32_t>(count),
                       scratch);
     done += count;
+    note_work();
     between();
   }
 }
