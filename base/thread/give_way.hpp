@@ -4,10 +4,10 @@
 namespace sluice {
 
 // give_way() lets another thread that waits for the calling one's processor run, since it may be
-// who is waited for. Where others than threads that soon wait themselves compete for the processor
-// it does so once in a while only: Linux 6.18 takes a whole slice of time from who yields, each
-// time, so that a program that yields in each of its waits takes 40 times as long beside one busy
-// process for each processor as alone.
+// who is waited for. Where other processes compete for the processors it does so only once in a
+// while: Linux 6.18 takes a whole slice of time from a thread that yields, each time. A program
+// that waits often, and yields each time, takes 40 times as long beside a busy process for each
+// processor as it takes alone. Thread-safe.
 void give_way();
 
 // note_work() says that the calling thread has worked where it runs, for some time or not: those
