@@ -144,6 +144,8 @@ Cut cut_with_lifted_points(ThreadFunction& thread, const KernelContext& context)
 // cut_with_atomics_apart() sets atomic updates apart where the threads still come to all meetings
 // together.
 Cut cut_with_atomics_apart(ThreadFunction& thread, const KernelContext& context) {
+  if (none_of(instructions(*thread.function), IsaPred<AtomicRMWInst>))
+    return cut_with_lifted_points(thread, context);
   ValueToValueMapTy map;
   Function* before = CloneFunction(thread.function, map);
   if (set_atomics_apart(*thread.function)) {

@@ -9,6 +9,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "hostcuda/jit/library/directed_float.hpp"
+#include "hostcuda/jit/lowering/special_registers.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
 #include "hostcuda/jit/lowering/thread_function.hpp"
 
@@ -41,37 +42,27 @@ bool is_addition(const AtomicRMWInst& atomic) {
          !atomic.isVolatile();
 }
 
-// Whether all threads of a launch have the same value.
-bool is_of_launch(const Value* value) {
+// Whether a value is computed from constants, the origin and arguments from `first` on.
+bool is_made_of(const Value* value, unsigned first) {
   if (isa<Constant>(value)) return true;
   if (const auto* argument = dyn_cast<Argument>(value)) {
     const unsigned number = argument->getArgNo();
-    return number == ThreadFunction::origin || number >= ThreadFunction::first_parameter;
+    return number == ThreadFunction::origin || number >= first;
   }
   const auto* instruction = dyn_cast<Instruction>(value);
   return instruction && (isa<GetElementPtrInst, CastInst, BinaryOperator>(instruction)) &&
-         all_of(instruction->operands(), [&](const Use& use) { return is_of_launch(use.get()); });
+         all_of(instruction->operands(),
+                [&](const Use& use) { return is_made_of(use.get(), first); });
 }
 
-// Whether a thread has the same value in all blocks.
+// Whether all threads of a launch have the same value.
+bool is_of_launch(const Value* value) {
+  return is_made_of(value, ThreadFunction::first_parameter);
+}
+
+// Whether a thread has the same value in all blocks. Its place comes in front of the parameters.
 bool is_of_thread(const Value* value) {
-  const auto* argument = dyn_cast<Argument>(value);
-  if (argument && argument->getArgNo() >= ThreadFunction::tid) return true;
-  if (is_of_launch(value)) return true;
-  const auto* instruction = dyn_cast<Instruction>(value);
-  return instruction && (isa<GetElementPtrInst, CastInst, BinaryOperator>(instruction)) &&
-         all_of(instruction->operands(), [&](const Use& use) { return is_of_thread(use.get()); });
-}
-
-// The place of a thread in its block.
-Value* number_of_thread(IRBuilder<>& ir, const Dim3& block) {
-  Function* thread = ir.GetInsertBlock()->getParent();
-  const auto tid = [&](unsigned axis) { return thread->getArg(ThreadFunction::tid + axis); };
-  Value* number = tid(0);
-  if (block.y > 1) number = ir.CreateAdd(number, ir.CreateMul(tid(1), ir.getInt32(block.x)));
-  if (block.z > 1)
-    number = ir.CreateAdd(number, ir.CreateMul(tid(2), ir.getInt32(block.x * block.y)));
-  return number;
+  return is_made_of(value, ThreadFunction::tid);
 }
 
 constexpr const char* own_addition = "sluice.own.addition";
@@ -83,8 +74,8 @@ void call_own_addition(AtomicRMWInst& atomic, const Dim3& block) {
   const auto callee = atomic.getModule()->getOrInsertFunction(
       own_addition,
       FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), atomic.getType(), ir.getInt32Ty()}, false));
-  CallInst* call = ir.CreateCall(
-      callee, {atomic.getPointerOperand(), atomic.getValOperand(), number_of_thread(ir, block)});
+  CallInst* call = ir.CreateCall(callee, {atomic.getPointerOperand(), atomic.getValOperand(),
+                                          linear_thread(*atomic.getFunction(), block, ir)});
   call->setMetadata(plain_accesses, MDNode::get(ir.getContext(), {}));
   atomic.eraseFromParent();
 }

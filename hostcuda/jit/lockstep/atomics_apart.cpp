@@ -5,7 +5,6 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
 #include "hostcuda/jit/lockstep/lane_strides.hpp"
@@ -59,7 +58,6 @@ Surroundings look_at(Function& function, const LoopInfo& loops, const Loop* loop
 }  // namespace
 
 bool set_atomics_apart(Function& function) {
-  if (none_of(instructions(function), IsaPred<AtomicRMWInst>)) return false;
   const DominatorTree dominators(function);
   const LoopInfo loops(dominators);
   LaneStrides strides(function);

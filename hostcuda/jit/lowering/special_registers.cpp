@@ -7,16 +7,6 @@ namespace {
 
 using namespace llvm;
 
-// Warps are rows of 32 threads in linear order, x fastest.
-Value* linear_thread(Function& function, const Dim3& block, IRBuilder<>& ir) {
-  Value* x = function.getArg(ThreadFunction::tid);
-  Value* y = function.getArg(ThreadFunction::tid + 1);
-  Value* z = function.getArg(ThreadFunction::tid + 2);
-  if (block.y == 1 && block.z == 1) return x;
-  Value* row = ir.CreateNUWAdd(y, ir.CreateNUWMul(z, ir.getInt32(block.y)));
-  return ir.CreateNUWAdd(x, ir.CreateNUWMul(row, ir.getInt32(block.x)));
-}
-
 Value* lane(Function& function, const Dim3& block, IRBuilder<>& ir) {
   return ir.CreateAnd(linear_thread(function, block, ir), 31);
 }
@@ -39,6 +29,15 @@ Value* lane_mask(Intrinsic::ID id, Value* lane, IRBuilder<>& ir) {
 }
 
 }  // namespace
+
+Value* linear_thread(Function& function, const Dim3& block, IRBuilder<>& ir) {
+  Value* x = function.getArg(ThreadFunction::tid);
+  Value* y = function.getArg(ThreadFunction::tid + 1);
+  Value* z = function.getArg(ThreadFunction::tid + 2);
+  if (block.y == 1 && block.z == 1) return x;
+  Value* row = ir.CreateNUWAdd(y, ir.CreateNUWMul(z, ir.getInt32(block.y)));
+  return ir.CreateNUWAdd(x, ir.CreateNUWMul(row, ir.getInt32(block.x)));
+}
 
 Value* special_register(IntrinsicInst& read, const Dim3& block, uint64_t static_shared_bytes,
                         IRBuilder<>& ir) {

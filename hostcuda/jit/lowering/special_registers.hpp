@@ -13,4 +13,8 @@ namespace sluice::hostcuda::jit {
 llvm::Value* special_register(llvm::IntrinsicInst& read, const Dim3& block,
                               uint64_t static_shared_bytes, llvm::IRBuilder<>& ir);
 
+// linear_thread() is a thread's number in its block, of i32: warps are rows of 32 threads in linear
+// order, x fastest.
+llvm::Value* linear_thread(llvm::Function& function, const Dim3& block, llvm::IRBuilder<>& ir);
+
 }  // namespace sluice::hostcuda::jit

@@ -10,7 +10,7 @@ namespace sluice::hostcuda::jit {
 // same without: each float that an operation computes with is flushed, nothing else depends on the
 // mode, and what goes anywhere but into arithmetic is still flushed by a select. True where it
 // changed something: the code then needs run_flushing(). The function is in SSA form, before its
-// special functions are lowered.
+// addresses, whose spaces are asked for, and its special functions are lowered.
 bool flush_by_processor(llvm::Function& function);
 
 // run_flushing() makes a function that calls another one with the processor in that mode.
