@@ -16,6 +16,7 @@
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
 #include "hostcuda/jit/regions/lifted_points.hpp"
+#include "hostcuda/jit/threads/private_scopes.hpp"
 #include "hostcuda/jit/threads/row_threads.hpp"
 #include "hostcuda/jit/waits/wait_calls.hpp"
 
@@ -283,6 +284,11 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
                                        : emit_states(frame, regions, layout);
   make_shared_atomics_plain(*body.function, *body.function->getArg(2));
   if (reductions) reductions->collect(*body.function);
+  // A variable of a thread may lie below shared memory.
+  const bool shared_is_apart = !thread.shared_escapes && regions.locals.empty();
+  mark_scopes(*body.function, {.memory = frame.memory,
+                               .shared = shared_is_apart ? body.function->getArg(2) : nullptr,
+                               .origin = frame.origin()});
   body.reductions = reductions;
   body.waits_for_blocks = waits_for_blocks;
   return body;

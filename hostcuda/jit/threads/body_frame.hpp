@@ -48,6 +48,8 @@ struct BodyFrame {
   llvm::Value* element(llvm::IRBuilder<>& ir, uint64_t offset, uint64_t element_bytes,
                        llvm::Value* thread) const;
 
+  // origin() is the base of generic addresses.
+  llvm::Value* origin() const { return arguments_[ThreadFunction::origin]; }
   llvm::Value* block_count() const { return function->getArg(7); }
   // kept_threads() is how many threads' values are kept.
   uint64_t kept_threads() const { return context.block.count() * kept_blocks; }
