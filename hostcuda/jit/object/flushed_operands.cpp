@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -81,6 +82,15 @@ bool reads_flushed(const Instruction& instruction) {
                                     Intrinsic::log2, Intrinsic::sin, Intrinsic::cos});
 }
 
+// Whether the bits of a float are known not to be those of a subnormal number, as where a program
+// makes a number from random bits. The select is folded there.
+bool has_exponent(const Value& bits) {
+  const DataLayout& layout = cast<Instruction>(bits).getModule()->getDataLayout();
+  return bits.getType()->isIntegerTy(32) &&
+         computeKnownBits(&bits, layout)
+             .One.intersects(APFloat::getInf(APFloat::IEEEsingle()).bitcastToAPInt());
+}
+
 // Operations that leave a float what it is, or change its sign alone.
 bool passes_on(const Instruction& instruction) {
   return instruction.getType()->isFloatTy() &&
@@ -140,6 +150,7 @@ class FlushRemover {
       return true;
     if (isa<UIToFPInst, SIToFPInst>(instruction)) return true;
     if (isa<FPExtInst>(instruction)) return instruction->getOperand(0)->getType()->isHalfTy();
+    if (isa<BitCastInst>(instruction)) return has_exponent(*instruction->getOperand(0));
     if (is_intrinsic(*instruction, {Intrinsic::exp2}))
       return instruction->hasMetadata(ptx::flushed_mark);
     if (is_intrinsic(*instruction, {Intrinsic::minnum, Intrinsic::maxnum}))

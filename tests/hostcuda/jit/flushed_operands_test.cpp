@@ -1,12 +1,18 @@
 // Arithmetic that makes zeros of subnormal numbers (.ftz), by the processor and by selects.
+#include "hostcuda/jit/object/flushed_operands.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 
+#include "hostcuda/jit/block_function.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
+#include "ptx/lift/flush.hpp"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -119,6 +125,37 @@ TEST(FlushedOperands, AreZerosInAtomicSumsOfGlobalMemory) {
                               "st.shared.f32 [%n], %v;\nred.shared.add.f32 [%n], %v;\n"
                               "ld.shared.b32 %r, [%n];\n"),
             least);
+}
+
+// Whether the processor flushes for a function that doubles what it loads and takes one from a
+// number of such bits.
+bool flushes_beside(const std::string& bits) {
+  const jit::BlockFunction parsed("", "ptr %in",
+                                  "entry:\n  %value = load float, ptr %in\n"
+                                  "  %twice = fmul float %value, 2.0\n  %bits = " +
+                                      bits +
+                                      "\n  %number = bitcast i32 %bits to float\n"
+                                      "  %less = fsub float %number, 1.0\n"
+                                      "  %sum = fadd float %twice, 1.0\n"
+                                      "  store float %less, ptr %in\n  ret void\n");
+  llvm::Function* function = parsed.get();
+  if (function == nullptr) return false;
+  for (llvm::Instruction& instruction : llvm::instructions(*function)) {
+    if (instruction.getName() != "twice") continue;
+    llvm::IRBuilder<> ir(&instruction);
+    instruction.setOperand(0, ptx::flush(instruction.getOperand(0), ir));
+    ir.SetInsertPoint(instruction.getNextNode());
+    llvm::Value* flushed = ptx::flush(&instruction, ir);
+    instruction.replaceUsesWithIf(flushed,
+                                  [](llvm::Use& use) { return use.getUser()->getName() == "sum"; });
+  }
+  return jit::flush_by_processor(*function);
+}
+
+// The select of such a number is folded, which is no reason to keep all others.
+TEST(FlushedOperands, MayBeMadeOfBits) {
+  EXPECT_TRUE(flushes_beside("or i32 %n, 1065353216"));
+  EXPECT_FALSE(flushes_beside("add i32 %n, 1065353216"));
 }
 
 #if defined(__x86_64__)
