@@ -3,6 +3,9 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCContext.h>
@@ -15,11 +18,12 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
-#include "hostcuda/jit/object/row_stretches.hpp"
-#include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
+#include "hostcuda/jit/stretches/row_stretches.hpp"
+#include "hostcuda/jit/stretches/thread_stretches.hpp"
 #include "hostcuda/jit/threads/one_lane.hpp"
 #include "hostcuda/jit/vectors/idle_masks.hpp"
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
@@ -47,6 +51,20 @@ struct PassManagers {
   PassBuilder builder;
 };
 
+// A sum of numbers without a common bit is a sum again. The passes that make an `or` of it forget
+// later that it was one, and then nothing is known of how it grows with its loop.
+void restore_sums(Function& function) {
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    auto* disjoint = dyn_cast<PossiblyDisjointInst>(&instruction);
+    if (!disjoint || !disjoint->isDisjoint()) continue;
+    IRBuilder<> ir(disjoint);
+    Value* sum = ir.CreateNUWAdd(disjoint->getOperand(0), disjoint->getOperand(1));
+    sum->takeName(disjoint);
+    disjoint->replaceAllUsesWith(sum);
+    disjoint->eraseFromParent();
+  }
+}
+
 }  // namespace
 
 void simplify(Function& function, TargetMachine& target) {
@@ -65,6 +83,7 @@ void simplify(Function& function, TargetMachine& target) {
   passes.addPass(AggressiveInstCombinePass());
   passes.addPass(ADCEPass());
   passes.run(function, managers.functions);
+  restore_sums(function);
 }
 
 void optimise(Module& module, TargetMachine& target) {
@@ -75,6 +94,7 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(ThreadSwitchesPass());
         passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
+        passes.addPass(LCSSAPass());
         passes.addPass(RowStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());

@@ -18,10 +18,6 @@ namespace {
 
 using namespace llvm;
 
-bool does_nothing(const BasicBlock& block) {
-  return none_of(block, [](const Instruction& each) { return each.mayHaveSideEffects(); });
-}
-
 // Whether the value is the number of the loop's round, from 0 on.
 bool counts_rounds(Value* value, const Loop& loop, ScalarEvolution& evolution) {
   const auto* number = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(value));

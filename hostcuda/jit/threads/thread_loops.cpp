@@ -187,4 +187,8 @@ ThreadLoops open_lane_loop(BasicBlock* before, const WarpLoops& warps) {
   return loops;
 }
 
+bool does_nothing(const BasicBlock& block) {
+  return none_of(block, [](const Instruction& each) { return each.mayHaveSideEffects(); });
+}
+
 }  // namespace sluice::hostcuda::jit

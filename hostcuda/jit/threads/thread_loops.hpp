@@ -58,4 +58,7 @@ ThreadLoops open_lane_loop(llvm::BasicBlock* before, const WarpLoops& warps);
 // The option of a loop over lanes, which nobody cuts into parts.
 inline constexpr const char* lane_loop_option = "sluice.lanes";
 
+// does_nothing() is whether a block of a loop only computes.
+bool does_nothing(const llvm::BasicBlock& block);
+
 }  // namespace sluice::hostcuda::jit

@@ -17,8 +17,8 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
-#include "hostcuda/jit/object/counted_loop.hpp"
-#include "hostcuda/jit/object/shared_loads.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
+#include "hostcuda/jit/stretches/shared_loads.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -245,7 +245,7 @@ void cut(const CountedLoop& loop, const VectorShape& shape, ScalarEvolution& evo
 
 PreservedAnalyses WholeVectorsPass::run(Function& function, FunctionAnalysisManager& analyses) {
   return change_counted_loops(
-      function, analyses, [&](const CountedLoop& loop, ScalarEvolution& evolution) {
+      function, analyses, false, [&](const CountedLoop& loop, ScalarEvolution& evolution) {
         if (findOptionMDForLoop(loop.loop, cut_option) != nullptr) return false;
         const auto& target = analyses.getResult<TargetIRAnalysis>(function);
         const std::optional<VectorShape> shape = ShapeReader(loop, evolution, target).read();

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "hostcuda/jit/object/thread_stretches.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 #include "hostcuda/jit/run_pass.hpp"
+#include "hostcuda/jit/stretches/thread_stretches.hpp"
 
 namespace sluice::hostcuda {
 namespace {

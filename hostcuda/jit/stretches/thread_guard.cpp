@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/thread_guard.hpp"
+#include "hostcuda/jit/stretches/thread_guard.hpp"
 
 #include <algorithm>
 
@@ -8,14 +8,12 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "hostcuda/jit/threads/thread_loops.hpp"
+
 namespace sluice::hostcuda::jit {
 namespace {
 
 using namespace llvm;
-
-bool does_nothing(const BasicBlock& block) {
-  return none_of(block, [](const Instruction& each) { return each.mayHaveSideEffects(); });
-}
 
 class GuardReader {
  public:

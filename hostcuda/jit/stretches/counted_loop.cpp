@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/counted_loop.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
 
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
@@ -13,19 +13,33 @@ namespace {
 
 using namespace llvm;
 
-bool is_used_behind(const Loop& loop) {
+bool is_used_behind(const Loop& loop, bool in_exit_phis_too) {
+  const auto is_behind = [&](const User* user) {
+    const auto* instruction = cast<Instruction>(user);
+    const bool is_exit_phi =
+        isa<PHINode>(instruction) && instruction->getParent() == loop.getUniqueExitBlock();
+    return !loop.contains(instruction->getParent()) && (in_exit_phis_too || !is_exit_phi);
+  };
   return any_of(loop.blocks(), [&](const BasicBlock* block) {
     return any_of(*block, [&](const Instruction& instruction) {
-      return any_of(instruction.users(), [&](const User* user) {
-        return !loop.contains(cast<Instruction>(user)->getParent());
-      });
+      return any_of(instruction.users(), is_behind);
     });
   });
 }
 
+// The header's phi that grows by one with each round.
+PHINode* index_of(const Loop& loop, ScalarEvolution& evolution) {
+  for (PHINode& phi : loop.getHeader()->phis()) {
+    if (!phi.getType()->isIntegerTy(32) && !phi.getType()->isIntegerTy(64)) continue;
+    const auto* rounds = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi));
+    if (rounds && rounds->getStepRecurrence(evolution)->isOne()) return &phi;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolution) {
+std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolution, bool may_carry) {
   if (!loop.isInnermost() || !loop.isLoopSimplifyForm() ||
       findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") == nullptr ||
       findOptionMDForLoop(&loop, lane_loop_option) != nullptr)
@@ -35,19 +49,15 @@ std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolutio
   counted.header = loop.getHeader();
   counted.latch = loop.getLoopLatch();
   counted.exit = loop.getUniqueExitBlock();
+  counted.index = index_of(loop, evolution);
   if (counted.exit == nullptr || loop.getExitingBlock() != counted.latch ||
-      !hasSingleElement(counted.header->phis()))
+      counted.index == nullptr || !(may_carry || hasSingleElement(counted.header->phis())))
     return std::nullopt;
-  counted.index = &*counted.header->phis().begin();
-  const Type* type = counted.index->getType();
-  if (!type->isIntegerTy(32) && !type->isIntegerTy(64)) return std::nullopt;
-  const auto* rounds = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(counted.index));
-  if (rounds == nullptr || !rounds->getStepRecurrence(evolution)->isOne()) return std::nullopt;
   counted.next = dyn_cast<Instruction>(counted.index->getIncomingValueForBlock(counted.latch));
   counted.last_round = evolution.getBackedgeTakenCount(&loop);
   const SCEVExpander expander(evolution, counted.header->getDataLayout(), "rounds");
   if (counted.next == nullptr || isa<SCEVCouldNotCompute>(counted.last_round) ||
-      !expander.isSafeToExpand(counted.last_round) || is_used_behind(loop))
+      !expander.isSafeToExpand(counted.last_round) || is_used_behind(loop, !may_carry))
     return std::nullopt;
   return counted;
 }
@@ -73,13 +83,13 @@ void CountedLoop::run_between(BasicBlock* before, Value* first, Value* last,
 }
 
 PreservedAnalyses change_counted_loops(
-    Function& function, FunctionAnalysisManager& analyses,
+    Function& function, FunctionAnalysisManager& analyses, bool may_carry,
     function_ref<bool(const CountedLoop& loop, ScalarEvolution& evolution)> change) {
   bool any = false;
   const auto change_one = [&] {
     ScalarEvolution& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
     for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution);
+      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution, may_carry);
       if (counted && change(*counted, evolution)) return true;
     }
     return false;

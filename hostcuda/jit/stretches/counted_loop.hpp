@@ -1,4 +1,4 @@
-// Loops over threads that count their rounds and carry nothing else along.
+// Loops over threads that count their rounds.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,10 @@ struct CountedLoop {
   llvm::Instruction* next = nullptr;       // the index of the next round, computed in the latch
   const llvm::SCEV* last_round = nullptr;  // counted from 0; may be expanded in front of the loop
 
-  // of() is nullopt where the loop is no such.
-  static std::optional<CountedLoop> of(llvm::Loop& loop, llvm::ScalarEvolution& evolution);
+  // of() is nullopt where the loop is no such. One that `may_carry` may have other values from
+  // round to round, as whether any thread goes on, and phis of its exit that use what it ends with.
+  static std::optional<CountedLoop> of(llvm::Loop& loop, llvm::ScalarEvolution& evolution,
+                                       bool may_carry);
 
   // start_of() is what a value that grows by `step` with each round has in round 0, null where it
   // does not grow so or cannot be expanded in front of the loop.
@@ -41,7 +43,7 @@ struct CountedLoop {
 // change_counted_loops() calls change(loop, evolution) with the function's counted loops until it
 // is false for each of them: after a change everything known of the function is asked for anew.
 llvm::PreservedAnalyses change_counted_loops(
-    llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
+    llvm::Function& function, llvm::FunctionAnalysisManager& analyses, bool may_carry,
     llvm::function_ref<bool(const CountedLoop& loop, llvm::ScalarEvolution& evolution)> change);
 
 }  // namespace sluice::hostcuda::jit

@@ -8,7 +8,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/InstrTypes.h>
 
-#include "hostcuda/jit/object/counted_loop.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
 
 namespace sluice::hostcuda::jit {
 

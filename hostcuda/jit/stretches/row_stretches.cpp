@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/row_stretches.hpp"
+#include "hostcuda/jit/stretches/row_stretches.hpp"
 
 #include <optional>
 
@@ -9,9 +9,11 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
-#include "hostcuda/jit/object/counted_loop.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
+#include "hostcuda/jit/stretches/wide_tests.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -59,7 +61,7 @@ std::optional<Division> division(Instruction& instruction, const CountedLoop& lo
 class RowLoop {
  public:
   RowLoop(const CountedLoop& loop, ScalarEvolution& evolution)
-      : loop_(loop), evolution_(evolution) {
+      : loop_(loop), evolution_(evolution), wide_tests_(loop, evolution) {
     for (BasicBlock* block : loop.loop->blocks()) {
       for (Instruction& instruction : *block) {
         if (const auto found = division(instruction, loop, evolution)) divisions_.push_back(*found);
@@ -80,7 +82,8 @@ class RowLoop {
     BasicBlock* row = BasicBlock::Create(context, "row", function, loop_.header);
     BasicBlock* leave = BasicBlock::Create(context, "row.leave", function, loop_.exit);
     expand_inputs(before->getTerminator());
-    if (may_be_small_) keep_as_it_was(before);
+    if (keeps_) keep_as_it_was(before);
+    wide_tests_.pass_all();
     before->getTerminator()->replaceSuccessorWith(loop_.header, row);
 
     IRBuilder<> ir(row);
@@ -91,6 +94,7 @@ class RowLoop {
     start->addIncoming(ir.getInt64(0), before);
     start->addIncoming(end, leave);
     ir.CreateBr(loop_.header);
+    carry_on(before, row, leave);
     count_on_from(before, start, end, row, leave);
 
     ir.SetInsertPoint(leave);
@@ -111,6 +115,7 @@ class RowLoop {
     };
     Value* last_round = ir.CreateZExtOrTrunc(expand(loop_.last_round), ir.getInt64Ty());
     rounds_ = ir.CreateAdd(last_round, ir.getInt64(1));
+    keeps_ = wide_tests_.may_fail(ir, last_round, expand);
     for (Division& each : divisions_) {
       starts_.push_back(expand(each.start));
       if (isa<ConstantInt>(each.divisor)) continue;
@@ -118,11 +123,11 @@ class RowLoop {
       Value* least = ir.getInt32(least_width);
       Value* is_small = each.is_signed ? ir.CreateICmpSLT(each.divisor, least)
                                        : ir.CreateICmpULT(each.divisor, least);
-      may_be_small_ = may_be_small_ ? ir.CreateOr(may_be_small_, is_small) : is_small;
+      keeps_ = keeps_ ? ir.CreateOr(keeps_, is_small) : is_small;
     }
   }
 
-  // A copy of the loop for small divisors.
+  // A copy of the loop for small divisors and wide numbers.
   void keep_as_it_was(BasicBlock* before) {
     ValueToValueMapTy map;
     SmallVector<BasicBlock*, 8> copies;
@@ -141,8 +146,7 @@ class RowLoop {
       phi.addIncoming(copied ? copied : value, cast<BasicBlock>(map.lookup(loop_.latch)));
     }
     Instruction* old = before->getTerminator();
-    IRBuilder<>(old).CreateCondBr(may_be_small_, cast<BasicBlock>(map.lookup(loop_.header)),
-                                  loop_.header);
+    IRBuilder<>(old).CreateCondBr(keeps_, cast<BasicBlock>(map.lookup(loop_.header)), loop_.header);
     old->eraseFromParent();
   }
 
@@ -192,9 +196,23 @@ class RowLoop {
         divisor = select->getFalseValue();
       } else if (auto* limited = dyn_cast<MinMaxIntrinsic>(divisor)) {
         divisor = limited->getLHS();
+      } else if (auto* narrowed = dyn_cast<TruncInst>(divisor)) {
+        divisor = narrowed->getOperand(0);
       } else {
         return;
       }
+    }
+  }
+
+  // What the loop carries from round to round goes on from stretch to stretch.
+  void carry_on(BasicBlock* before, BasicBlock* row, BasicBlock* leave) {
+    for (PHINode& phi : loop_.header->phis()) {
+      if (&phi == loop_.index) continue;
+      PHINode* carried = PHINode::Create(phi.getType(), 2, "row.carried", row->begin());
+      carried->addIncoming(phi.getIncomingValueForBlock(before), before);
+      carried->addIncoming(phi.getIncomingValueForBlock(loop_.latch), leave);
+      phi.setIncomingValueForBlock(before, carried);
+      phi.replaceIncomingBlockWith(before, row);
     }
   }
 
@@ -229,19 +247,22 @@ class RowLoop {
   SmallVector<Division, 4> divisions_;
   Value* rounds_ = nullptr;  // of 64 bits
   SmallVector<Value*, 4> starts_, quotients_, rests_;
-  Value* may_be_small_ = nullptr;
+  WideTests wide_tests_;
+  Value* keeps_ = nullptr;  // whether the loop stays as it was
 };
 
 }  // namespace
 
 PreservedAnalyses RowStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  return change_counted_loops(function, analyses,
-                              [](const CountedLoop& loop, ScalarEvolution& evolution) {
-                                RowLoop rows(loop, evolution);
-                                if (!rows.has_rows()) return false;
-                                rows.stretch();
-                                return true;
-                              });
+  PreservedAnalyses kept = change_counted_loops(
+      function, analyses, true, [](const CountedLoop& loop, ScalarEvolution& evolution) {
+        RowLoop rows(loop, evolution);
+        if (!rows.has_rows()) return false;
+        rows.stretch();
+        return true;
+      });
+  if (!kept.areAllPreserved()) removeUnreachableBlocks(function);
+  return kept;
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/thread_stretches.hpp"
+#include "hostcuda/jit/stretches/thread_stretches.hpp"
 
 #include <optional>
 #include <utility>
@@ -13,8 +13,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
-#include "hostcuda/jit/object/counted_loop.hpp"
-#include "hostcuda/jit/object/thread_guard.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
+#include "hostcuda/jit/stretches/thread_guard.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -231,7 +231,7 @@ bool counts_from_0(const CountedLoop& loop) {
 
 PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
   return change_counted_loops(
-      function, analyses, [](const CountedLoop& loop, ScalarEvolution& evolution) {
+      function, analyses, false, [](const CountedLoop& loop, ScalarEvolution& evolution) {
         if (!counts_from_0(loop)) return false;
         const std::optional<ThreadGuard> guard = ThreadGuard::of(loop, evolution);
         if (!guard) return false;

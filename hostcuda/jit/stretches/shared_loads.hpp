@@ -7,7 +7,7 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Instructions.h>
 
-#include "hostcuda/jit/object/counted_loop.hpp"
+#include "hostcuda/jit/stretches/counted_loop.hpp"
 
 namespace sluice::hostcuda::jit {
 

@@ -1,4 +1,4 @@
-#include "hostcuda/jit/object/shared_loads.hpp"
+#include "hostcuda/jit/stretches/shared_loads.hpp"
 
 #include <algorithm>
 #include <optional>
