@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -21,6 +20,7 @@
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include "hostcuda/jit/lowering/thread_function.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/stretches/row_stretches.hpp"
 #include "hostcuda/jit/stretches/thread_stretches.hpp"
@@ -51,14 +51,21 @@ struct PassManagers {
   PassBuilder builder;
 };
 
-// A sum of numbers without a common bit is a sum again. The passes that make an `or` of it forget
-// later that it was one, and then nothing is known of how it grows with its loop.
+// A thread's number in the grid is a sum again where the passes have made an `or` of it, since the
+// first of its block has none of its bits. Later ones forget why it is no other, and then nothing
+// is known of how it grows from thread to thread. Who takes bits of it, as of a warp's number, sees
+// through the `or` alone.
 void restore_sums(Function& function) {
-  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
-    auto* disjoint = dyn_cast<PossiblyDisjointInst>(&instruction);
-    if (!disjoint || !disjoint->isDisjoint()) continue;
+  Argument* tid = function.getArg(ThreadFunction::tid);
+  for (User* user : make_early_inc_range(tid->users())) {
+    auto* disjoint = dyn_cast<PossiblyDisjointInst>(user);
+    const auto takes_bits = [](const User* of) {
+      const auto* operation = dyn_cast<BinaryOperator>(of);
+      return operation && (operation->isBitwiseLogicOp() || operation->isShift());
+    };
+    if (!disjoint || !disjoint->isDisjoint() || any_of(disjoint->users(), takes_bits)) continue;
     IRBuilder<> ir(disjoint);
-    Value* sum = ir.CreateNUWAdd(disjoint->getOperand(0), disjoint->getOperand(1));
+    Value* sum = ir.CreateAdd(disjoint->getOperand(0), disjoint->getOperand(1), "", true, true);
     sum->takeName(disjoint);
     disjoint->replaceAllUsesWith(sum);
     disjoint->eraseFromParent();
