@@ -59,26 +59,12 @@ void describe_arguments(Function& function, const Dim3& block) {
   }
 }
 
-// Loads from a by-value structure of so many bytes read the parameter block, which nothing writes
-// during a launch. Those at known places are done first: a compiler that has them under a condition
-// has all threads read alike there, which is not seen any more where only some of them come.
-void read_parameter_first(Function& function, Argument* parameter, uint64_t bytes) {
-  const DataLayout& layout = function.getDataLayout();
-  BasicBlock& entry = function.getEntryBlock();
-  IRBuilder<> ir(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
-  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+// Loads from a by-value structure read the parameter block, which nothing writes during a launch.
+void mark_parameter_loads(Function& function, Argument* parameter) {
+  for (Instruction& instruction : instructions(function)) {
     auto* load = dyn_cast<LoadInst>(&instruction);
-    if (!load || getUnderlyingObject(load->getPointerOperand()) != parameter) continue;
-    load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
-    APInt offset(64, 0);
-    const Value* base =
-        load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
-    if (base != parameter || load->isVolatile() ||
-        offset.getZExtValue() + layout.getTypeStoreSize(load->getType()) > bytes)
-      continue;
-    Value* place = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), parameter, offset.getZExtValue());
-    load->setOperand(0, place);
-    load->moveBefore(entry, ir.GetInsertPoint());
+    if (load && getUnderlyingObject(load->getPointerOperand()) == parameter)
+      load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(function.getContext(), {}));
   }
 }
 
@@ -112,7 +98,6 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   }
 
   ThreadFunction result;
-  std::vector<uint64_t> bytes_by_value;
   Function* function = Function::Create(thread_function_type(*kernel), Function::InternalLinkage,
                                         "sluice.thread", module);
   function->addFnAttr(Attribute::NoUnwind);
@@ -123,7 +108,8 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
     replacement->takeName(&argument);
     result.parameter_by_value.push_back(argument.getType()->isPointerTy());
     Type* structure = argument.getParamByValType();
-    bytes_by_value.push_back(structure ? module.getDataLayout().getTypeAllocSize(structure) : 0);
+    result.bytes_by_value.push_back(structure ? module.getDataLayout().getTypeAllocSize(structure)
+                                              : 0);
     // A by-value pointer of another address space becomes a host pointer like every other.
     argument.mutateType(replacement->getType());
     argument.replaceAllUsesWith(replacement);
@@ -148,9 +134,30 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
       return unimplemented("a store to a kernel parameter",
                            fmt::format("kernel {}", context.kernel));
     }
-    read_parameter_first(*function, argument, bytes_by_value[i]);
+    mark_parameter_loads(*function, argument);
   }
   return result;
+}
+
+void read_structures_first(const ThreadFunction& thread) {
+  Function& function = *thread.function;
+  const DataLayout& layout = function.getDataLayout();
+  BasicBlock& entry = function.getEntryBlock();
+  IRBuilder<> ir(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    auto* load = dyn_cast<LoadInst>(&instruction);
+    if (!load || !load->hasMetadata(LLVMContext::MD_invariant_load) || load->isVolatile()) continue;
+    APInt offset(64, 0);
+    auto* parameter = dyn_cast<Argument>(
+        load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true));
+    if (!parameter || parameter->getArgNo() < ThreadFunction::first_parameter) continue;
+    const uint64_t end = offset.getZExtValue() + layout.getTypeStoreSize(load->getType());
+    if (end > thread.bytes_by_value[parameter->getArgNo() - ThreadFunction::first_parameter])
+      continue;
+    load->setOperand(
+        0, ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), parameter, offset.getZExtValue()));
+    load->moveBefore(entry, ir.GetInsertPoint());
+  }
 }
 
 void bind_origin(Function& function) {

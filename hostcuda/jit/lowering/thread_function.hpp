@@ -51,6 +51,7 @@ struct ThreadFunction {
   bool shared_is_dynamic = false;    // the kernel names the dynamic pool
   bool is_flushing = false;          // needs run_flushing() (flushed_operands.hpp)
   std::vector<bool> parameter_by_value;
+  std::vector<uint64_t> bytes_by_value;  // of the structures, 0 for others
 };
 
 // place() names an instruction for an error: "kernel k, PTX line 12".
@@ -60,6 +61,12 @@ std::string place(const KernelContext& context, const llvm::Instruction& instruc
 // function, with the block size as constants. Everything it calls is inlined; what can't be is an
 // error.
 Result<ThreadFunction> make_thread_function(llvm::Module& module, const KernelContext& context);
+
+// read_structures_first() moves the loads of by-value structures, at places that are known, in
+// front of all else. A compiler has them where it needs them, under a guard: all threads read
+// alike, which is not seen any more where only some of them come. Call it when the function is
+// simplified, which moves them back.
+void read_structures_first(const ThreadFunction& thread);
 
 // bind_origin() replaces the calls of `sluice.origin` by the argument.
 void bind_origin(llvm::Function& function);

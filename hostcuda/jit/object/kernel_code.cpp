@@ -82,6 +82,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   module->setDataLayout((*target)->createDataLayout());
   if (Status status = verify(*module, "lowering"); !status) return at_kernel(status.error());
   simplify(*thread->function, **target);
+  read_structures_first(*thread);
   bind_origin(*thread->function);
   if (context.watched) tell_data_oblivious(*thread);
 

@@ -26,17 +26,16 @@ Result<jit::ThreadFunction> lower(llvm::Module& module, const jit::KernelContext
   module.setTargetTriple((*target)->getTargetTriple().str());
   module.setDataLayout((*target)->createDataLayout());
   jit::simplify(*thread->function, **target);
+  jit::read_structures_first(*thread);
   jit::bind_origin(*thread->function);
   return thread;
 }
 
 }  // namespace
 
-unsigned meetings_in(const std::string& ptx, const std::string& kernel, const Dim3& block) {
-  const auto fail = [&](const Error& error) {
-    ADD_FAILURE() << error.line();
-    return ~0U;
-  };
+void use_thread_function(const std::string& ptx, const std::string& kernel, const Dim3& block,
+                         llvm::function_ref<void(llvm::Function&)> use) {
+  const auto fail = [&](const Error& error) { ADD_FAILURE() << error.line(); };
   Result<ptx::Module> parsed = ptx::parse(ptx);
   if (!parsed) return fail(parsed.error());
   const Result<KernelFacts> facts = jit::kernel_facts(*parsed, kernel);
@@ -52,7 +51,15 @@ unsigned meetings_in(const std::string& ptx, const std::string& kernel, const Di
   if (!module) return fail(module.error());
   const Result<jit::ThreadFunction> thread = lower(**module, context);
   if (!thread) return fail(thread.error());
-  return jit::insert_warp_meetings(*thread->function, block);
+  use(*thread->function);
+}
+
+unsigned meetings_in(const std::string& ptx, const std::string& kernel, const Dim3& block) {
+  unsigned meetings = ~0U;
+  use_thread_function(ptx, kernel, block, [&](llvm::Function& function) {
+    meetings = jit::insert_warp_meetings(function, block);
+  });
+  return meetings;
 }
 
 std::string ptx_of(const std::string& name) {

@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include <llvm/ADT/STLFunctionalExtras.h>
+#include <llvm/IR/Function.h>
+
 #include "base/dim3.hpp"
 
 namespace sluice::hostcuda {
@@ -13,5 +16,10 @@ unsigned meetings_in(const std::string& ptx, const std::string& kernel, const Di
 
 // ptx_of() reads a file that the build has made of tests/kernels/NAME.cu.
 std::string ptx_of(const std::string& name);
+
+// use_thread_function() lowers a kernel as compile_kernel() does before it looks for meetings, and
+// calls use(thread function). The test fails where the kernel can't be lowered.
+void use_thread_function(const std::string& ptx, const std::string& kernel, const Dim3& block,
+                         llvm::function_ref<void(llvm::Function&)> use);
 
 }  // namespace sluice::hostcuda
