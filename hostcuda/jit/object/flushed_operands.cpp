@@ -84,10 +84,10 @@ bool reads_flushed(const Instruction& instruction) {
 
 // Whether the bits of a float are known not to be those of a subnormal number, as where a program
 // makes a number from random bits. The select is folded there.
-bool has_exponent(const Value& bits) {
-  const DataLayout& layout = cast<Instruction>(bits).getModule()->getDataLayout();
-  return bits.getType()->isIntegerTy(32) &&
-         computeKnownBits(&bits, layout)
+bool has_exponent(const Instruction& bit_cast) {
+  const Value* bits = bit_cast.getOperand(0);
+  return bits->getType()->isIntegerTy(32) &&
+         computeKnownBits(bits, bit_cast.getDataLayout())
              .One.intersects(APFloat::getInf(APFloat::IEEEsingle()).bitcastToAPInt());
 }
 
@@ -150,7 +150,7 @@ class FlushRemover {
       return true;
     if (isa<UIToFPInst, SIToFPInst>(instruction)) return true;
     if (isa<FPExtInst>(instruction)) return instruction->getOperand(0)->getType()->isHalfTy();
-    if (isa<BitCastInst>(instruction)) return has_exponent(*instruction->getOperand(0));
+    if (isa<BitCastInst>(instruction)) return has_exponent(*instruction);
     if (is_intrinsic(*instruction, {Intrinsic::exp2}))
       return instruction->hasMetadata(ptx::flushed_mark);
     if (is_intrinsic(*instruction, {Intrinsic::minnum, Intrinsic::maxnum}))

@@ -175,7 +175,7 @@ class RowLoop {
 
   // What the lifter does for divisors of 0 and -1 (ptx/lift.hpp) is for others. A divisor that is
   // not small is the number that it was made of.
-  void forget_small(Value* divisor) {
+  void forget_small(Value* divisor, bool is_signed) {
     while (true) {
       for (User* user : make_early_inc_range(divisor->users())) {
         ICmpInst::Predicate predicate;
@@ -183,7 +183,7 @@ class RowLoop {
         using namespace PatternMatch;
         const bool is_test = match(user, m_ICmp(predicate, m_Specific(divisor), m_APInt(number))) &&
                              predicate == ICmpInst::ICMP_EQ &&
-                             (number->isZero() || number->isAllOnes());
+                             (number->isZero() || (is_signed && number->isAllOnes()));
         if (!is_test) continue;
         for (User* chosen : make_early_inc_range(user->users())) {
           auto* select = dyn_cast<SelectInst>(chosen);
@@ -192,16 +192,26 @@ class RowLoop {
           select->eraseFromParent();
         }
       }
-      if (auto* select = dyn_cast<SelectInst>(divisor)) {
-        divisor = select->getFalseValue();
-      } else if (auto* limited = dyn_cast<MinMaxIntrinsic>(divisor)) {
-        divisor = limited->getLHS();
-      } else if (auto* narrowed = dyn_cast<TruncInst>(divisor)) {
-        divisor = narrowed->getOperand(0);
-      } else {
-        return;
-      }
+      divisor = made_of(divisor);
+      if (!divisor) return;
     }
+  }
+
+  // What a divisor that is not small was made of, where it is the same number: of a choice between
+  // a small one and another, or the greater of them. Null where nothing is known.
+  static Value* made_of(Value* divisor) {
+    const auto is_small = [](Value* value) {
+      auto* constant = dyn_cast<ConstantInt>(value);
+      return constant && constant->getValue().ult(least_width);
+    };
+    if (auto* select = dyn_cast<SelectInst>(divisor))
+      return is_small(select->getTrueValue()) ? select->getFalseValue() : nullptr;
+    if (auto* greater = dyn_cast<MinMaxIntrinsic>(divisor)) {
+      const bool is_max = ICmpInst::isGT(greater->getPredicate());
+      return is_max && is_small(greater->getRHS()) ? greater->getLHS() : nullptr;
+    }
+    auto* narrowed = dyn_cast<TruncInst>(divisor);
+    return narrowed ? narrowed->getOperand(0) : nullptr;
   }
 
   // What the loop carries from round to round goes on from stretch to stretch.
@@ -234,7 +244,7 @@ class RowLoop {
     for (size_t i = 0; i < divisions_.size(); ++i) {
       Value* value =
           divisions_[i].is_quotient ? quotients_[i] : ir.CreateAdd(rests_[i], round, "rest");
-      forget_small(divisions_[i].operation->getOperand(1));
+      forget_small(divisions_[i].operation->getOperand(1), divisions_[i].is_signed);
       divisions_[i].operation->replaceAllUsesWith(value);
       divisions_[i].operation->eraseFromParent();
     }

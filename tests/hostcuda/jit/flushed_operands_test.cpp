@@ -156,6 +156,7 @@ bool flushes_beside(const std::string& bits) {
 TEST(FlushedOperands, MayBeMadeOfBits) {
   EXPECT_TRUE(flushes_beside("or i32 %n, 1065353216"));
   EXPECT_FALSE(flushes_beside("add i32 %n, 1065353216"));
+  EXPECT_FALSE(flushes_beside("freeze i32 %n"));
 }
 
 #if defined(__x86_64__)

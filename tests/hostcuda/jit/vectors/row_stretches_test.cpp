@@ -198,5 +198,43 @@ TEST(RowStretches, TakeDivisionsOutOfLoopsThatCarryValues) {
       });
 }
 
+// How many loops over threads that divide by `width`, made of %b, still ask whether %b is `number`.
+int loops_that_ask(const std::string& width, const std::string& number) {
+  const std::string text =
+      "define void @f(ptr %out, i32 %a, i32 %b, i1 %choose) {\nentry:\n" + width +
+      "  %is = icmp eq i32 %b, " + number +
+      "\n  br label %loop\nloop:\n  %i = phi i32 [0, %entry], [%next, %loop]\n"
+      "  %q = udiv i32 %i, %width\n  %result = select i1 %is, i32 %i, i32 %q\n"
+      "  %at = getelementptr i32, ptr %out, i32 %i\n"
+      "  store i32 %result, ptr %at, !llvm.access.group !1\n"
+      "  %next = add nuw nsw i32 %i, 1\n  %again = icmp ult i32 %next, 256\n"
+      "  br i1 %again, label %loop, label %done, !llvm.loop !2\ndone:\n  ret void\n}\n"
+      "!1 = distinct !{}\n!2 = distinct !{!2, !3}\n!3 = !{!\"llvm.loop.parallel_accesses\", !1}\n";
+  int asking = 0;
+  run_pass<jit::RowStretchesPass>(text, nullptr, [&](llvm::Function& function, bool changed) {
+    EXPECT_TRUE(changed);
+    const llvm::DominatorTree dominators(function);
+    const llvm::LoopInfo loops(dominators);
+    for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+      if (!loop->isInnermost()) continue;
+      for (const llvm::BasicBlock* block : loop->blocks())
+        asking += llvm::any_of(*block, llvm::IsaPred<llvm::SelectInst>);
+    }
+  });
+  return asking;
+}
+
+// In the loop as it was that question stays, in the other one it goes where the answer is known.
+TEST(RowStretches, ForgetOnlyWhatTheWidthAnswers) {
+  EXPECT_EQ(loops_that_ask("  %width = call i32 @llvm.umax.i32(i32 %b, i32 1)\n", "0"), 1);
+  EXPECT_EQ(loops_that_ask("  %small = icmp eq i32 %b, 0\n"
+                           "  %width = select i1 %small, i32 1, i32 %b\n",
+                           "0"),
+            1);
+  EXPECT_EQ(loops_that_ask("  %width = select i1 %choose, i32 %a, i32 %b\n", "0"), 2);
+  EXPECT_EQ(loops_that_ask("  %width = call i32 @llvm.umax.i32(i32 %b, i32 %a)\n", "0"), 2);
+  EXPECT_EQ(loops_that_ask("  %width = call i32 @llvm.umax.i32(i32 %b, i32 1)\n", "-1"), 2);
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda
