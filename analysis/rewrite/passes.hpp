@@ -50,6 +50,7 @@ class Passes {
   void clear();
 
  private:
+  bool is_one_statement(llvm::Function& function);
   LoopFacts loop_facts(llvm::Function& function);
 
   struct Managers;
