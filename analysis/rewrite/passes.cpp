@@ -87,6 +87,20 @@ void remove_unreachable_ends(Function& function) {
   }
 }
 
+// What Polly found of the whole function, nullptr where it did not look.
+const polly::ScopDetection::DetectionContext* detected(Function& function,
+                                                       FunctionAnalysisManager& analyses) {
+  auto& detection = analyses.getResult<polly::ScopAnalysis>(function);
+  auto& regions = analyses.getResult<RegionInfoAnalysis>(function);
+  return detection.getDetectionContext(regions.getTopLevelRegion());
+}
+
+// Polly (19) follows a null pointer where the whole function is one part that is not affine: it has
+// entered the loop around the function, which is none, among those that the part hides.
+bool is_one_statement(const polly::ScopDetection::DetectionContext* found) {
+  return found != nullptr && found->BoxedLoopsSet.count(nullptr) != 0;
+}
+
 }  // namespace
 
 bool inline_calls(llvm::Function& kernel) {
@@ -216,7 +230,7 @@ polly::Scop* Passes::scop(llvm::Function& function, Budget& budget) {
   polly::ScopInfo* scops = nullptr;
   const IslAllowance before = isl_spent();
   gave_up_ = !run_within(allowance_of_a_model(budget.left()), [&] {
-    if (!is_one_statement(function))
+    if (!is_one_statement(detected(function, managers_->functions)))
       scops = &managers_->functions.getResult<polly::ScopInfoAnalysis>(function);
   });
   const Budget::Cost spent = cost_since(before);
@@ -232,23 +246,13 @@ polly::Scop* Passes::scop(llvm::Function& function, Budget& budget) {
   return nullptr;
 }
 
-// Polly (19) follows a null pointer where the whole function is one part that is not affine: it has
-// entered the loop around the function, which is none, among those that the part hides.
-bool Passes::is_one_statement(llvm::Function& function) {
-  auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
-  auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
-  const auto* found = detection.getDetectionContext(regions.getTopLevelRegion());
-  return found != nullptr && found->BoxedLoopsSet.count(nullptr) != 0;
-}
-
 std::string Passes::refusal(llvm::Function& function) {
   if (gave_up_) return "a model of the whole function takes too long, or meets an error of isl's";
-  auto& detection = managers_->functions.getResult<polly::ScopAnalysis>(function);
-  auto& regions = managers_->functions.getResult<RegionInfoAnalysis>(function);
-  const polly::RejectLog* log = detection.lookupRejectionLog(regions.getTopLevelRegion());
-  if (log == nullptr || !log->hasErrors()) return "no model of the whole function";
+  const auto* found = detected(function, managers_->functions);
+  if (is_one_statement(found)) return "the whole function is one part that is not affine";
+  if (found == nullptr || !found->Log.hasErrors()) return "no model of the whole function";
   std::string text;
-  for (const auto& reason : *log)
+  for (const auto& reason : found->Log)
     text += (text.empty() ? "" : "; ") + reason->getMessage();
   return text;
 }

@@ -8,12 +8,11 @@
 #include <llvm/IR/Function.h>
 
 #include "analysis/rewrite/exit_values.hpp"
+#include "relation/budget.hpp"
 
 namespace polly {
 class Scop;
 }
-
-#include "relation/budget.hpp"
 
 namespace sluice::analysis {
 
@@ -50,7 +49,6 @@ class Passes {
   void clear();
 
  private:
-  bool is_one_statement(llvm::Function& function);
   LoopFacts loop_facts(llvm::Function& function);
 
   struct Managers;

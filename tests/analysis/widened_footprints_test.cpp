@@ -49,6 +49,14 @@ TEST(WidenedFootprints, ScatterMayWriteAnyElement) {
   EXPECT_FALSE(out.reads.present());
 }
 
+// Polly 19 ends the process that asks it for a model of a function which is one part, not affine.
+TEST(WidenedFootprints, AFunctionThatOnlyDataSteerIsNoReasonToEnd) {
+  const Footprint footprint = footprint_of("ends_of_keys", {4}, {8}, {30});
+  EXPECT_EQ(footprint.arguments[0].reads.precision, Precision::whole_buffer);
+  EXPECT_TRUE(footprint.arguments[3].may_writes.present() ||
+              footprint.arguments[3].must_writes.present());
+}
+
 TEST(WidenedFootprints, BytesAsIndexBoundTheTable) {
   const Footprint footprint = footprint_of("lookup", {4}, {8}, {30});
   const auto& table = footprint.arguments[1];

@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/ModRef.h>
 
+#include "base/assert.hpp"
 #include "hostcuda/jit/lowering/address_lowering.hpp"
 #include "hostcuda/jit/lowering/inlining.hpp"
 #include "hostcuda/jit/lowering/intrinsic_lowering.hpp"
@@ -106,8 +107,8 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   for (Argument& argument : kernel->args()) {
     Argument* replacement = function->getArg(ThreadFunction::first_parameter + argument.getArgNo());
     replacement->takeName(&argument);
-    result.parameter_by_value.push_back(argument.getType()->isPointerTy());
     Type* structure = argument.getParamByValType();
+    SLUICE_ASSERT(argument.getType()->isPointerTy() == (structure != nullptr));
     result.bytes_by_value.push_back(structure ? module.getDataLayout().getTypeAllocSize(structure)
                                               : 0);
     // A by-value pointer of another address space becomes a host pointer like every other.
@@ -127,9 +128,9 @@ Result<ThreadFunction> make_thread_function(Module& module, const KernelContext&
   if (Status status = lower_intrinsics(*function, context, result.static_shared_bytes); !status) {
     return tl::unexpected(status.error());
   }
-  for (size_t i = 0; i < result.parameter_by_value.size(); ++i) {
+  for (size_t i = 0; i < result.bytes_by_value.size(); ++i) {
     Argument* argument = function->getArg(ThreadFunction::first_parameter + i);
-    if (!result.parameter_by_value[i]) continue;
+    if (result.bytes_by_value[i] == 0) continue;
     if (is_stored_to(*function, argument)) {
       return unimplemented("a store to a kernel parameter",
                            fmt::format("kernel {}", context.kernel));

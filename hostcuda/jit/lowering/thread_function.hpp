@@ -45,13 +45,12 @@ struct ThreadFunction {
   static constexpr unsigned shared = 0, origin = 1, dynamic_shared_bytes = 2, grid_workspace = 3,
                             nctaid = 4, ctaid = 7, tid = 10, first_parameter = 13;
   llvm::Function* function = nullptr;
-  uint64_t static_shared_bytes = 0;  // the dynamic pool starts here, 16-byte aligned
-  uint64_t named_shared_bytes = 0;   // the static variables end here
-  bool shared_escapes = false;       // a generic address of shared memory was taken
-  bool shared_is_dynamic = false;    // the kernel names the dynamic pool
-  bool is_flushing = false;          // needs run_flushing() (flushed_operands.hpp)
-  std::vector<bool> parameter_by_value;
-  std::vector<uint64_t> bytes_by_value;  // of the structures, 0 for others
+  uint64_t static_shared_bytes = 0;      // the dynamic pool starts here, 16-byte aligned
+  uint64_t named_shared_bytes = 0;       // the static variables end here
+  bool shared_escapes = false;           // a generic address of shared memory was taken
+  bool shared_is_dynamic = false;        // the kernel names the dynamic pool
+  bool is_flushing = false;              // needs run_flushing() (flushed_operands.hpp)
+  std::vector<uint64_t> bytes_by_value;  // a parameter: of a structure, 0 for others
 };
 
 // place() names an instruction for an error: "kernel k, PTX line 12".

@@ -22,9 +22,9 @@
 
 #include "hostcuda/jit/lowering/thread_function.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
+#include "hostcuda/jit/stretches/one_lane.hpp"
 #include "hostcuda/jit/stretches/row_stretches.hpp"
 #include "hostcuda/jit/stretches/thread_stretches.hpp"
-#include "hostcuda/jit/threads/one_lane.hpp"
 #include "hostcuda/jit/vectors/idle_masks.hpp"
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
 #include "hostcuda/jit/vectors/vector_divisions.hpp"

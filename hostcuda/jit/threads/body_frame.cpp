@@ -76,7 +76,7 @@ BodyFrame::BodyFrame(const ThreadFunction& thread_function, const KernelContext&
     const unsigned number = ThreadFunction::first_parameter + static_cast<unsigned>(i);
     const uint32_t offset = context.parameter_offsets[i];
     arguments_[number] =
-        thread.parameter_by_value[i]
+        thread.bytes_by_value[i] != 0
             ? ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), parameters, offset)
             : load_invariant(ir, source.getArg(number)->getType(), parameters, offset);
   }

@@ -19,7 +19,7 @@ using namespace llvm;
 bool is_parameter(const LoadInst& load, const ThreadFunction& thread) {
   const auto* from = dyn_cast<Argument>(getUnderlyingObject(load.getPointerOperand()));
   if (from == nullptr || from->getArgNo() < ThreadFunction::first_parameter) return false;
-  return thread.parameter_by_value[from->getArgNo() - ThreadFunction::first_parameter];
+  return thread.bytes_by_value[from->getArgNo() - ThreadFunction::first_parameter] != 0;
 }
 
 // is_data() is true of what only memory, a clock or other threads know.

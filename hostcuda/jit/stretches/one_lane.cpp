@@ -1,4 +1,4 @@
-#include "hostcuda/jit/threads/one_lane.hpp"
+#include "hostcuda/jit/stretches/one_lane.hpp"
 
 #include <optional>
 #include <utility>
