@@ -4,45 +4,91 @@
 #include <atomic>
 #include <cstring>
 
+#include "hostcuda/driver/memory/box_pieces.hpp"
+
 namespace sluice::hostcuda {
 namespace {
 
 std::atomic<CopyListener*> the_listener = nullptr;
 
 template <class Element>
-void fill_row(std::byte* row, uint32_t value, size_t width) {
-  std::fill_n(reinterpret_cast<Element*>(row), width, static_cast<Element>(value));
+void fill_elements(uintptr_t address, uint32_t value, size_t bytes) {
+  std::fill_n(reinterpret_cast<Element*>(address), bytes / sizeof(Element),
+              static_cast<Element>(value));
+}
+
+auto copier(const Copy& copy) {
+  return [copy](size_t row, size_t from, size_t bytes) {
+    const size_t z = copy.depth == 1 ? 0 : row / copy.height;
+    const size_t y = row - z * copy.height;
+    const auto address = [&](const CopySide& side) {
+      return reinterpret_cast<void*>(side.address + z * side.slice + y * side.pitch + from);
+    };
+    std::memmove(address(copy.destination), address(copy.source), bytes);
+  };
+}
+
+auto filler(const Fill& fill) {
+  return [fill](size_t row, size_t from, size_t bytes) {
+    const uintptr_t address = fill.address + row * fill.pitch + from;
+    switch (fill.element_bytes) {
+      case 1:
+        return fill_elements<uint8_t>(address, fill.value, bytes);
+      case 2:
+        return fill_elements<uint16_t>(address, fill.value, bytes);
+      default:
+        return fill_elements<uint32_t>(address, fill.value, bytes);
+    }
+  };
+}
+
+BoxPieces pieces_of(const Copy& copy) {
+  return {copy.height * copy.depth, copy.width};
+}
+
+BoxPieces pieces_of(const Fill& fill) {
+  return {fill.height, fill.width * fill.element_bytes};
+}
+
+// A copy between boxes that overlap is memmove()'s, row by row.
+bool may_overlap(const Copy& copy) {
+  const auto end = [&copy](const CopySide& side) {
+    return side.address + (copy.depth - 1) * side.slice + (copy.height - 1) * side.pitch +
+           copy.width;
+  };
+  return copy.destination.address < end(copy.source) && copy.source.address < end(copy.destination);
+}
+
+void tell(const Copy& copy) {
+  if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->copied(copy);
+}
+
+void tell(const Fill& fill) {
+  if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->filled(fill);
 }
 
 }  // namespace
 
 void perform(const Copy& copy) {
-  auto* destination = reinterpret_cast<std::byte*>(copy.destination.address);
-  const auto* source = reinterpret_cast<const std::byte*>(copy.source.address);
-  for (size_t z = 0; z < copy.depth; ++z) {
-    for (size_t y = 0; y < copy.height; ++y) {
-      std::memmove(destination + z * copy.destination.slice + y * copy.destination.pitch,
-                   source + z * copy.source.slice + y * copy.source.pitch, copy.width);
-    }
-  }
-  if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->copied(copy);
+  if (copy.is_empty()) return;
+  pieces_of(copy).visit_all(copier(copy));
+  tell(copy);
 }
 
 void perform(const Fill& fill) {
-  auto* row = reinterpret_cast<std::byte*>(fill.address);
-  for (size_t y = 0; y < fill.height; ++y, row += fill.pitch) {
-    switch (fill.element_bytes) {
-      case 1:
-        fill_row<uint8_t>(row, fill.value, fill.width);
-        break;
-      case 2:
-        fill_row<uint16_t>(row, fill.value, fill.width);
-        break;
-      default:
-        fill_row<uint32_t>(row, fill.value, fill.width);
-    }
-  }
-  if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->filled(fill);
+  pieces_of(fill).visit_all(filler(fill));
+  tell(fill);
+}
+
+void perform(const Copy& copy, BlockPool& pool) {
+  if (copy.is_empty() || may_overlap(copy)) return perform(copy);
+  pieces_of(copy).visit_all(copier(copy), pool);
+  tell(copy);
+}
+
+void perform(const Fill& fill, BlockPool& pool) {
+  pieces_of(fill).visit_all(filler(fill), pool);
+  tell(fill);
 }
 
 void listen_to_copies(CopyListener* listener) {

@@ -6,6 +6,8 @@
 
 namespace sluice::hostcuda {
 
+class BlockPool;
+
 // Where one side of a copy lies. `unified` is an address that says for itself: memory of the
 // device if the allocation table has it, else the program's own.
 enum class Side { host, device, unified };
@@ -39,9 +41,12 @@ struct Fill {
   size_t height = 1;
 };
 
-// perform() does it at once, on the calling thread.
+// perform() does it at once, on the calling thread, and by the pool's threads where there is one
+// and the box is large.
 void perform(const Copy& copy);
 void perform(const Fill& fill);
+void perform(const Copy& copy, BlockPool& pool);
+void perform(const Fill& fill, BlockPool& pool);
 
 // CopyListener hears of what perform() has done, on its thread.
 class CopyListener {

@@ -76,6 +76,9 @@ class Engine {
   // held() holds work back where the host is watched.
   HeldWork& held() { return held_; }
 
+  // pool() runs blocks, and what else is cut into pieces.
+  BlockPool& pool() { return pool_; }
+
  private:
   friend class HeldWork;    // submits, and provides threads, under the lock
   friend class JoinedWork;  // likewise

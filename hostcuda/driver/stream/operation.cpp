@@ -26,11 +26,11 @@ void CopyOperation::describe_use(HostUse& use) const {
   use.reads = rows_of(copy_.source, copy_);
 }
 
-CUresult CopyOperation::run_watched(BlockPool&, const WatchedRun& watched) const {
+CUresult CopyOperation::run_watched(BlockPool& pool, const WatchedRun& watched) const {
   Copy copy = copy_;
   if (watched.kept_source != nullptr)
     copy.source.address = reinterpret_cast<uintptr_t>(watched.kept_source);
-  perform(copy);
+  perform(copy, pool);
   return CUDA_SUCCESS;
 }
 

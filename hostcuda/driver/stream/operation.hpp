@@ -32,8 +32,8 @@ class CopyOperation final : public Operation {
   // `parameters` is the copy as the program asked for it.
   CopyOperation(const Copy& copy, const CUDA_MEMCPY3D& parameters)
       : copy_(copy), parameters_(parameters) {}
-  CUresult run(BlockPool&) const override {
-    perform(copy_);
+  CUresult run(BlockPool& pool) const override {
+    perform(copy_, pool);
     return CUDA_SUCCESS;
   }
   void describe_use(HostUse& use) const override;
@@ -51,8 +51,8 @@ class CopyOperation final : public Operation {
 class FillOperation final : public Operation {
  public:
   explicit FillOperation(const Fill& fill) : fill_(fill) {}
-  CUresult run(BlockPool&) const override {
-    perform(fill_);
+  CUresult run(BlockPool& pool) const override {
+    perform(fill_, pool);
     return CUDA_SUCCESS;
   }
   void describe_use(HostUse& use) const override;

@@ -23,6 +23,19 @@ bool is_daemon_thread() {
   return is_daemon;
 }
 
+FaultsOfTheProgram::FaultsOfTheProgram() {
+  if (!is_daemon) return;
+  sigset_t faults;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
+  sigaddset(&faults, SIGBUS);
+  pthread_sigmask(SIG_UNBLOCK, &faults, &before_);
+}
+
+FaultsOfTheProgram::~FaultsOfTheProgram() {
+  if (is_daemon) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 void start_daemon_thread(const char* name, std::function<void()> body) {
   // A new thread inherits the signal mask: the program's handlers stay on the program's threads.
   sigset_t all;

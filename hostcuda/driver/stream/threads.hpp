@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 
 #include "base/thread/give_way.hpp"
@@ -38,5 +39,17 @@ void start_daemon_thread(const char* name, std::function<void()> body);
 // device's own serves. is_daemon_thread() is whether the calling thread is one of them.
 void let_faults_through();
 bool is_daemon_thread();
+
+// While it lives, a daemon thread that accesses memory of the program's own hands faults of it to
+// the program's handlers, as the program's threads would.
+class FaultsOfTheProgram {
+ public:
+  FaultsOfTheProgram();
+  ~FaultsOfTheProgram();
+  FaultsOfTheProgram(const FaultsOfTheProgram&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace sluice::hostcuda
