@@ -227,6 +227,8 @@ void know_ends(KernelRegions& regions, const Function& function, const KernelCon
   DenseSet<const BasicBlock*> cuts(regions.branches.begin(), regions.branches.end());
   for (const SyncPoint& point : regions.points)
     cuts.insert(point.block);
+  regions.entered_by_the_rest = entered_by_the_rest(function, cuts);
+  if (regions.most_blocks > 1) return;
   regions.known_ends.emplace(function, context.block, cuts);
   const bool exchange = any_of(regions.points, [](const SyncPoint& point) {
     const SyncOperation operation = point.code.operation;
@@ -269,7 +271,7 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
       for (BasicBlock* edge : split_edges(block))
         entries.push_back(edge);
     }
-    if (regions.early_exits && regions.most_blocks == 1) know_ends(regions, function, context);
+    if (regions.early_exits) know_ends(regions, function, context);
   }
   regions.live = keep_live_values(function, entries, cut.uniformity);
 

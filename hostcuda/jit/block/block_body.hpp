@@ -33,6 +33,7 @@ struct KernelRegions {
   std::vector<SyncPoint> points;
   std::vector<llvm::BasicBlock*> branches;  // cuts of a structured plan
   bool early_exits = false;
+  llvm::DenseSet<const llvm::BasicBlock*> entered_by_the_rest = {};  // of early exits
   // Of early exits, where blocks run one by one: then early_exits is set only where it does not
   // know them all.
   std::optional<KnownEnds> known_ends = std::nullopt;

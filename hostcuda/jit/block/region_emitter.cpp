@@ -215,7 +215,7 @@ void RegionEmitter::skip_the_ended(IRBuilder<>& ir, BasicBlock& entry, const Thr
     if (first_gone != frame_.context.block.count())
       go_on_if(ir.CreateICmpULT(loops.linear, ir.getInt64(first_gone)));
   }
-  if (regions_.early_exits) {
+  if (regions_.early_exits && regions_.entered_by_the_rest.contains(&entry)) {
     BasicBlock* asks = ir.GetInsertBlock();
     Value* alive = ir.CreateLoad(ir.getInt8Ty(), frame_.element(ir, alive_, 1, loops.linear));
     go_on_if(ir.CreateICmpNE(alive, ir.getInt8(0)));

@@ -24,6 +24,7 @@
 #include "hostcuda/jit/object/thread_switches.hpp"
 #include "hostcuda/jit/stretches/one_lane.hpp"
 #include "hostcuda/jit/stretches/row_stretches.hpp"
+#include "hostcuda/jit/stretches/stepped_threads.hpp"
 #include "hostcuda/jit/stretches/thread_stretches.hpp"
 #include "hostcuda/jit/vectors/idle_masks.hpp"
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
@@ -102,6 +103,7 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(LCSSAPass());
+        passes.addPass(SteppedThreadsPass());
         passes.addPass(RowStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());

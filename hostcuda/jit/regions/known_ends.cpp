@@ -25,7 +25,47 @@ DenseSet<const BasicBlock*> leading_to(std::vector<const BasicBlock*> to,
   return found;
 }
 
+std::vector<const BasicBlock*> ends_of(const Function& function) {
+  std::vector<const BasicBlock*> ends;
+  for (const BasicBlock& block : function) {
+    if (succ_empty(&block)) ends.push_back(&block);
+  }
+  return ends;
+}
+
+// Adds the blocks that `from` leads to, itself among them; not what lies behind a cut.
+void add_region(const BasicBlock* from, const DenseSet<const BasicBlock*>& cuts,
+                DenseSet<const BasicBlock*>& blocks) {
+  std::vector<const BasicBlock*> pending = {from};
+  while (!pending.empty()) {
+    const BasicBlock* block = pending.back();
+    pending.pop_back();
+    if (!blocks.insert(block).second || cuts.contains(block)) continue;
+    pending.insert(pending.end(), succ_begin(block), succ_end(block));
+  }
+}
+
 }  // namespace
+
+DenseSet<const BasicBlock*> entered_by_the_rest(const Function& function,
+                                                const DenseSet<const BasicBlock*>& cuts) {
+  const DenseSet<const BasicBlock*> ending = leading_to(ends_of(function), cuts);
+  std::vector<const BasicBlock*> entries = {&function.getEntryBlock()};
+  for (const BasicBlock* cut : cuts)
+    entries.insert(entries.end(), succ_begin(cut), succ_end(cut));
+  DenseSet<const BasicBlock*> found;
+  for (const BasicBlock* entry : entries) {
+    if (!ending.contains(entry)) continue;
+    DenseSet<const BasicBlock*> region;
+    add_region(entry, cuts, region);
+    for (const BasicBlock* block : region) {
+      if (!cuts.contains(block)) continue;
+      for (const BasicBlock* after : successors(block))
+        add_region(after, {}, found);
+    }
+  }
+  return found;
+}
 
 KnownEnds::KnownEnds(const Function& function, const Dim3& block, const Cuts& cuts) {
   follow(function, block, cuts);
@@ -89,11 +129,7 @@ void KnownEnds::take_branch(const BasicBlock& from, const Threads& threads, Lane
 
 // Whether something that is not known decides who ends and who goes on to a cut.
 bool KnownEnds::may_end_unseen(const Function& function, const Cuts& cuts) const {
-  std::vector<const BasicBlock*> ends;
-  for (const BasicBlock& block : function) {
-    if (succ_empty(&block)) ends.push_back(&block);
-  }
-  const Cuts ending = leading_to(std::move(ends), cuts);
+  const Cuts ending = leading_to(ends_of(function), cuts);
   const Cuts staying = leading_to({cuts.begin(), cuts.end()}, cuts);
   return any_of(untold_, [&](const BasicBlock* block) {
     return !cuts.contains(block) &&

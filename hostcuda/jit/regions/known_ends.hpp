@@ -13,6 +13,11 @@
 
 namespace sluice::hostcuda::jit {
 
+// entered_by_the_rest() are the blocks to which threads may come when others of their block have
+// ended. `cuts` are the blocks with which regions end.
+llvm::DenseSet<const llvm::BasicBlock*> entered_by_the_rest(
+    const llvm::Function& function, const llvm::DenseSet<const llvm::BasicBlock*>& cuts);
+
 // KnownEnds goes through a thread function of a structured plan (regions.hpp), region by region,
 // with the threads that are left. A tree of additions whose threads go on under one condition in
 // another (`if (t < 64) ...` and in it `if (t < 32) ...`) has fewer of them at each of its

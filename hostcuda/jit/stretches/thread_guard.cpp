@@ -86,7 +86,7 @@ class GuardReader {
 
 }  // namespace
 
-std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolution& evolution) {
+std::optional<bool> wanted_of_guard(const CountedLoop& loop) {
   const auto* branch = dyn_cast<BranchInst>(loop.header->getTerminator());
   if (loop.header == loop.latch || branch == nullptr || !branch->isConditional()) {
     return std::nullopt;
@@ -96,8 +96,14 @@ std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolut
   if (isa<PHINode>(loop.latch->front()) || !does_nothing(*loop.header) ||
       !does_nothing(*loop.latch))
     return std::nullopt;
+  return skips_where_false;
+}
+
+std::optional<ThreadGuard> ThreadGuard::of(const CountedLoop& loop, ScalarEvolution& evolution) {
+  const std::optional<bool> wanted = wanted_of_guard(loop);
+  if (!wanted) return std::nullopt;
   GuardReader reader(loop, evolution);
-  reader.take(branch->getCondition(), skips_where_false);
+  reader.take(cast<BranchInst>(loop.header->getTerminator())->getCondition(), *wanted);
   if (reader.guard().comparisons.empty() && !reader.guard().known) return std::nullopt;
   return reader.guard();
 }

@@ -19,6 +19,10 @@ struct Comparison {
   llvm::Value* limit = nullptr;  // the same in all rounds
 };
 
+// wanted_of_guard() is what the condition at the end of the loop's first block must be for a round
+// to do anything; nullopt where rounds are not guarded so.
+std::optional<bool> wanted_of_guard(const CountedLoop& loop);
+
 // ThreadGuard is a conjunction, at the end of the loop's first block, of which a round that it does
 // not let through goes to the last block at once, having done nothing.
 struct ThreadGuard {
