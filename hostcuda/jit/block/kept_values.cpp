@@ -90,17 +90,35 @@ void KeptValues::load(IRBuilder<>& ir, BasicBlock* entry, const RegionSlots& slo
   mark_independent(*ir.GetInsertBlock(), loops);
 }
 
-void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBlock*> next,
-                       const RegionSlots& slots, const ThreadLoops& loops,
-                       function_ref<bool(unsigned slot)> is_wanted) const {
+// The slots that store() writes.
+std::vector<unsigned> KeptValues::stored(const BlockSet& blocks, ArrayRef<BasicBlock*> next,
+                                         const RegionSlots& slots,
+                                         function_ref<bool(unsigned slot)> is_wanted) const {
   std::set<unsigned> wanted;
   for (BasicBlock* entry : next) {
     const std::vector<unsigned>& live = live_in(entry);
     wanted.insert(live.begin(), live.end());
   }
-  for (unsigned i : wanted) {
+  std::vector<unsigned> found;
+  for (unsigned i : wanted)
+    if (slots.variables[i] && is_written(i, blocks) && is_wanted(i)) found.push_back(i);
+  return found;
+}
+
+void KeptValues::forget(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBlock*> next,
+                        const RegionSlots& slots,
+                        function_ref<bool(unsigned slot)> is_wanted) const {
+  for (unsigned i : stored(blocks, next, slots, is_wanted)) {
+    AllocaInst* place = places_[i].variable;
+    if (place) ir.CreateStore(UndefValue::get(place->getAllocatedType()), place);
+  }
+}
+
+void KeptValues::store(IRBuilder<>& ir, const BlockSet& blocks, ArrayRef<BasicBlock*> next,
+                       const RegionSlots& slots, const ThreadLoops& loops,
+                       function_ref<bool(unsigned slot)> is_wanted) const {
+  for (unsigned i : stored(blocks, next, slots, is_wanted)) {
     AllocaInst* variable = slots.variables[i];
-    if (!variable || !is_written(i, blocks) || !is_wanted(i)) continue;
     Value* value = ir.CreateLoad(variable->getAllocatedType(), variable);
     Value* place = places_[i].variable;
     if (!place) place = places_[i].array.element(ir, loops);

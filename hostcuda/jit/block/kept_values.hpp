@@ -52,6 +52,11 @@ class KeptValues {
   void load(llvm::IRBuilder<>& ir, llvm::BasicBlock* entry, const RegionSlots& slots,
             const ThreadLoops& loops) const;
 
+  // forget() says, in front of a region's loops over threads, that uniform values which store()
+  // will write are nothing until then: at least one thread does.
+  void forget(llvm::IRBuilder<>& ir, const BlockSet& blocks, llvm::ArrayRef<llvm::BasicBlock*> next,
+              const RegionSlots& slots, llvm::function_ref<bool(unsigned slot)> is_wanted) const;
+
   // store() saves at the region's end what it has written and one of `next` reads, of the slots
   // that are wanted.
   void store(llvm::IRBuilder<>& ir, const BlockSet& blocks, llvm::ArrayRef<llvm::BasicBlock*> next,
@@ -65,6 +70,9 @@ class KeptValues {
   };
   const std::vector<unsigned>& live_in(llvm::BasicBlock* entry) const;
   bool is_written(unsigned slot, const BlockSet& blocks) const;
+  std::vector<unsigned> stored(const BlockSet& blocks, llvm::ArrayRef<llvm::BasicBlock*> next,
+                               const RegionSlots& slots,
+                               llvm::function_ref<bool(unsigned slot)> is_wanted) const;
 
   BodyFrame& frame_;
   const LiveValues& live_;

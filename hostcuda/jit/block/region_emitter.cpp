@@ -162,6 +162,11 @@ RegionEnd RegionEmitter::emit_together(const Pass& pass, const LockstepRound& ro
 RegionEnd RegionEmitter::emit_pass(const Pass& pass) {
   ValueToValueMapTy map;
   const RegionSlots slots = kept_.enter(pass.blocks, pass.uniform_values, map);
+  if (const auto cut = find_if(pass.blocks, [&](BasicBlock* block) { return is_cut(block); });
+      cut != pass.blocks.end()) {
+    IRBuilder<> ir(pass.start);
+    kept_.forget(ir, pass.blocks, entries_after(*cut), slots, pass);
+  }
   const ThreadLoops loops =
       pass.warp ? open_lane_loop(pass.start, *pass.warp)
                 : open_thread_loops(pass.start, frame_.context.block,
@@ -252,9 +257,7 @@ AllocaInst* RegionEmitter::end_at_cut(BasicBlock* cut, const Pass& pass, BasicBl
     IRBuilder<>(end).CreateStore(value, condition);
   }
   IRBuilder<> ir(end);
-  kept_.store(ir, pass.blocks, entries_after(cut), slots, loops, [&](unsigned slot) {
-    return !pass.round || (slot == pass.round->inside) == pass.says_again;
-  });
+  kept_.store(ir, pass.blocks, entries_after(cut), slots, loops, pass);
   ir.CreateBr(loops.latch);
   end->eraseFromParent();
   return condition;

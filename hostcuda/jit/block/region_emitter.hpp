@@ -64,6 +64,8 @@ class RegionEmitter {
     const LockstepRound* round = nullptr;  // of which `inside` is not kept
     bool says_again = false;               // nothing else is kept, and nothing done
     bool all_inside = false;
+    // Whether the pass keeps a slot that it has written.
+    bool operator()(unsigned slot) const { return !round || (slot == round->inside) == says_again; }
   };
   RegionEnd emit_pass(const Pass& pass);
   RegionEnd emit_round(const Pass& whole, const LockstepRound& round);

@@ -26,6 +26,7 @@
 #include "hostcuda/jit/stretches/row_stretches.hpp"
 #include "hostcuda/jit/stretches/stepped_threads.hpp"
 #include "hostcuda/jit/stretches/thread_stretches.hpp"
+#include "hostcuda/jit/threads/left_values.hpp"
 #include "hostcuda/jit/vectors/idle_masks.hpp"
 #include "hostcuda/jit/vectors/narrow_masks.hpp"
 #include "hostcuda/jit/vectors/vector_divisions.hpp"
@@ -98,6 +99,7 @@ void optimise(Module& module, TargetMachine& target) {
   PassManagers managers(target);
   managers.builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager& passes, OptimizationLevel) {
+        passes.addPass(LeftValuesPass());
         passes.addPass(IdleMasksPass());
         passes.addPass(ThreadSwitchesPass());
         passes.addPass(OneLanePass());

@@ -13,11 +13,16 @@ namespace {
 
 using namespace llvm;
 
+// Step is a sum of what was before it and of what all threads add alike.
+struct Step {
+  BinaryOperator* sum = nullptr;
+  Value* added = nullptr;
+};
+
 struct Induction {
   PHINode* phi = nullptr;
   Value* start = nullptr;
-  BinaryOperator* next = nullptr;  // phi + step
-  Value* step = nullptr;
+  std::vector<Step> steps;  // from the phi on: several where rounds were unrolled
   BasicBlock* from_outside = nullptr;
   BasicBlock* from_inside = nullptr;
 };
@@ -35,17 +40,25 @@ bool describe(PHINode& phi, const Loop& loop, const Uniformity& uniformity, Indu
   if (!phi.getType()->isIntegerTy() || phi.getNumIncomingValues() != 2) return false;
   const unsigned inside = loop.contains(phi.getIncomingBlock(0)) ? 0 : 1;
   if (loop.contains(phi.getIncomingBlock(1 - inside))) return false;
-  auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValue(inside));
-  if (!next || next->getOpcode() != Instruction::Add) return false;
-  const unsigned phi_operand = next->getOperand(0) == &phi ? 0 : 1;
-  if (next->getOperand(phi_operand) != &phi) return false;
-  Value* step = next->getOperand(1 - phi_operand);
   Value* start = phi.getIncomingValue(1 - inside);
-  if (is_uniform(start, uniformity) || !is_uniform(step, uniformity)) return false;
-  if (!loop.isLoopInvariant(step)) return false;
-  induction = {
-      &phi, start, next, step, phi.getIncomingBlock(1 - inside), phi.getIncomingBlock(inside)};
-  return true;
+  if (is_uniform(start, uniformity)) return false;
+  std::vector<Step> steps;
+  for (Value* value = phi.getIncomingValue(inside); value != &phi;) {
+    auto* sum = dyn_cast<BinaryOperator>(value);
+    if (!sum || sum->getOpcode() != Instruction::Add || !loop.contains(sum)) return false;
+    const auto adds = [&](unsigned operand) {
+      Value* added = sum->getOperand(operand);
+      return loop.isLoopInvariant(added) && is_uniform(added, uniformity);
+    };
+    const unsigned added = adds(1) ? 1 : 0;
+    if (!adds(added)) return false;
+    steps.push_back({sum, sum->getOperand(added)});
+    value = sum->getOperand(1 - added);
+  }
+  std::reverse(steps.begin(), steps.end());
+  induction = {&phi, start, std::move(steps), phi.getIncomingBlock(1 - inside),
+               phi.getIncomingBlock(inside)};
+  return !induction.steps.empty();
 }
 
 void split(const Induction& induction) {
@@ -53,17 +66,20 @@ void split(const Induction& induction) {
   Type* type = induction.phi->getType();
   IRBuilder<> ir(header, header->begin());
   PHINode* offset = ir.CreatePHI(type, 2, "offset");
-  ir.SetInsertPoint(induction.next);
-  Value* next_offset = ir.CreateAdd(offset, induction.step, "offset.next");
+  Value* moved = offset;
+  for (const auto& [sum, added] : induction.steps) {
+    ir.SetInsertPoint(sum);
+    moved = ir.CreateAdd(moved, added, "offset.next");
+    sum->replaceAllUsesWith(ir.CreateAdd(induction.start, moved));
+  }
   offset->addIncoming(ConstantInt::get(type, 0), induction.from_outside);
-  offset->addIncoming(next_offset, induction.from_inside);
-  Value* next = ir.CreateAdd(induction.start, next_offset);
+  offset->addIncoming(moved, induction.from_inside);
   ir.SetInsertPoint(header, header->getFirstInsertionPt());
   Value* current = ir.CreateAdd(induction.start, offset);
-  induction.next->replaceAllUsesWith(next);
   induction.phi->replaceAllUsesWith(current);
   induction.phi->eraseFromParent();
-  induction.next->eraseFromParent();
+  for (const Step& step : induction.steps)
+    step.sum->eraseFromParent();
 }
 
 }  // namespace
