@@ -22,6 +22,7 @@
 
 #include "hostcuda/jit/lowering/thread_function.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
+#include "hostcuda/jit/stretches/idle_stretches.hpp"
 #include "hostcuda/jit/stretches/one_lane.hpp"
 #include "hostcuda/jit/stretches/row_stretches.hpp"
 #include "hostcuda/jit/stretches/stepped_threads.hpp"
@@ -109,6 +110,8 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(RowStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(ThreadStretchesPass());
+        passes.addPass(LoopSimplifyPass());
+        passes.addPass(IdleStretchesPass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(WholeVectorsPass());
         passes.addPass(LoopSimplifyPass());

@@ -39,8 +39,8 @@ PHINode* index_of(const Loop& loop, ScalarEvolution& evolution) {
 
 }  // namespace
 
-std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolution, bool may_carry) {
-  if (!loop.isInnermost() || !loop.isLoopSimplifyForm() ||
+std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolution, Kinds kinds) {
+  if (!(loop.isInnermost() || kinds.may_be_outer) || !loop.isLoopSimplifyForm() ||
       findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") == nullptr ||
       findOptionMDForLoop(&loop, lane_loop_option) != nullptr)
     return std::nullopt;
@@ -51,13 +51,13 @@ std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolutio
   counted.exit = loop.getUniqueExitBlock();
   counted.index = index_of(loop, evolution);
   if (counted.exit == nullptr || loop.getExitingBlock() != counted.latch ||
-      counted.index == nullptr || !(may_carry || hasSingleElement(counted.header->phis())))
+      counted.index == nullptr || !(kinds.may_carry || hasSingleElement(counted.header->phis())))
     return std::nullopt;
   counted.next = dyn_cast<Instruction>(counted.index->getIncomingValueForBlock(counted.latch));
   counted.last_round = evolution.getBackedgeTakenCount(&loop);
   const SCEVExpander expander(evolution, counted.header->getDataLayout(), "rounds");
   if (counted.next == nullptr || isa<SCEVCouldNotCompute>(counted.last_round) ||
-      !expander.isSafeToExpand(counted.last_round) || is_used_behind(loop, !may_carry))
+      !expander.isSafeToExpand(counted.last_round) || is_used_behind(loop, !kinds.may_carry))
     return std::nullopt;
   return counted;
 }
@@ -83,13 +83,13 @@ void CountedLoop::run_between(BasicBlock* before, Value* first, Value* last,
 }
 
 PreservedAnalyses change_counted_loops(
-    Function& function, FunctionAnalysisManager& analyses, bool may_carry,
+    Function& function, FunctionAnalysisManager& analyses, CountedLoop::Kinds kinds,
     function_ref<bool(const CountedLoop& loop, ScalarEvolution& evolution)> change) {
   bool any = false;
   const auto change_one = [&] {
     ScalarEvolution& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
     for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
-      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution, may_carry);
+      const std::optional<CountedLoop> counted = CountedLoop::of(*loop, evolution, kinds);
       if (counted && change(*counted, evolution)) return true;
     }
     return false;

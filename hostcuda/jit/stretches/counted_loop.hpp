@@ -12,7 +12,7 @@
 
 namespace sluice::hostcuda::jit {
 
-// CountedLoop is an innermost loop over threads, in simplified form, whose only value from round to
+// CountedLoop is a loop over threads, in simplified form, whose only value from round to
 // round grows by one, which is left at its end only, and of which nothing is used behind it. Its
 // rounds may be run in parts. A loop over the lanes of a warp is none: its rounds stay whole.
 struct CountedLoop {
@@ -24,10 +24,16 @@ struct CountedLoop {
   llvm::Instruction* next = nullptr;       // the index of the next round, computed in the latch
   const llvm::SCEV* last_round = nullptr;  // counted from 0; may be expanded in front of the loop
 
-  // of() is nullopt where the loop is no such. One that `may_carry` may have other values from
-  // round to round, as whether any thread goes on, and phis of its exit that use what it ends with.
+  // What else it may be: one that carries has other values from round to round, as whether any
+  // thread goes on, and phis of its exit that use what it ends with; an outer one has loops in it.
+  struct Kinds {
+    bool may_carry = false;
+    bool may_be_outer = false;
+  };
+
+  // of() is nullopt where the loop is no such.
   static std::optional<CountedLoop> of(llvm::Loop& loop, llvm::ScalarEvolution& evolution,
-                                       bool may_carry);
+                                       Kinds kinds);
 
   // start_of() is what a value that grows by `step` with each round has in round 0, null where it
   // does not grow so or cannot be expanded in front of the loop.
@@ -43,7 +49,7 @@ struct CountedLoop {
 // change_counted_loops() calls change(loop, evolution) with the function's counted loops until it
 // is false for each of them: after a change everything known of the function is asked for anew.
 llvm::PreservedAnalyses change_counted_loops(
-    llvm::Function& function, llvm::FunctionAnalysisManager& analyses, bool may_carry,
+    llvm::Function& function, llvm::FunctionAnalysisManager& analyses, CountedLoop::Kinds kinds,
     llvm::function_ref<bool(const CountedLoop& loop, llvm::ScalarEvolution& evolution)> change);
 
 }  // namespace sluice::hostcuda::jit

@@ -264,13 +264,14 @@ class RowLoop {
 }  // namespace
 
 PreservedAnalyses RowStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  PreservedAnalyses kept = change_counted_loops(
-      function, analyses, true, [](const CountedLoop& loop, ScalarEvolution& evolution) {
-        RowLoop rows(loop, evolution);
-        if (!rows.has_rows()) return false;
-        rows.stretch();
-        return true;
-      });
+  PreservedAnalyses kept =
+      change_counted_loops(function, analyses, {.may_carry = true},
+                           [](const CountedLoop& loop, ScalarEvolution& evolution) {
+                             RowLoop rows(loop, evolution);
+                             if (!rows.has_rows()) return false;
+                             rows.stretch();
+                             return true;
+                           });
   if (!kept.areAllPreserved()) removeUnreachableBlocks(function);
   return kept;
 }

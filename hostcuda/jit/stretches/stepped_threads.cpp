@@ -97,7 +97,7 @@ bool change(const CountedLoop& loop, ScalarEvolution& evolution) {
 }  // namespace
 
 PreservedAnalyses SteppedThreadsPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  return change_counted_loops(function, analyses, false, change);
+  return change_counted_loops(function, analyses, {}, change);
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -230,21 +230,22 @@ bool counts_from_0(const CountedLoop& loop) {
 }  // namespace
 
 PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  return change_counted_loops(
-      function, analyses, false, [](const CountedLoop& loop, ScalarEvolution& evolution) {
-        if (!counts_from_0(loop)) return false;
-        const std::optional<ThreadGuard> guard = ThreadGuard::of(loop, evolution);
-        if (!guard) return false;
-        const bool only_known = guard->comparisons.empty();
-        if (only_known && !is_worth_cutting(*guard->known)) return false;
-        if (only_known) {
-          run_only(loop, *guard->known);
-          guard->keep_others(loop);
-        } else {
-          StretchedLoop(loop, *guard, evolution).stretch();
-        }
-        return true;
-      });
+  return change_counted_loops(function, analyses, {.may_be_outer = true},
+                              [](const CountedLoop& loop, ScalarEvolution& evolution) {
+                                if (!counts_from_0(loop)) return false;
+                                const std::optional<ThreadGuard> guard =
+                                    ThreadGuard::of(loop, evolution);
+                                if (!guard) return false;
+                                const bool only_known = guard->comparisons.empty();
+                                if (only_known && !is_worth_cutting(*guard->known)) return false;
+                                if (only_known) {
+                                  run_only(loop, *guard->known);
+                                  guard->keep_others(loop);
+                                } else {
+                                  StretchedLoop(loop, *guard, evolution).stretch();
+                                }
+                                return true;
+                              });
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -245,7 +245,7 @@ void cut(const CountedLoop& loop, const VectorShape& shape, ScalarEvolution& evo
 
 PreservedAnalyses WholeVectorsPass::run(Function& function, FunctionAnalysisManager& analyses) {
   return change_counted_loops(
-      function, analyses, false, [&](const CountedLoop& loop, ScalarEvolution& evolution) {
+      function, analyses, {}, [&](const CountedLoop& loop, ScalarEvolution& evolution) {
         if (findOptionMDForLoop(loop.loop, cut_option) != nullptr) return false;
         const auto& target = analyses.getResult<TargetIRAnalysis>(function);
         const std::optional<VectorShape> shape = ShapeReader(loop, evolution, target).read();
