@@ -22,7 +22,8 @@ std::atomic<bool> is_forked_child{false};
 
 Driver::Driver()
     : properties(DeviceProperties::of_this_machine()),
-      engine(properties.processors),
+      pool(properties.processors),
+      engine(pool),
       memory(properties.memory_bytes),
       legacy_stream_(std::make_shared<Stream>()) {
   legacy_stream_->id = reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY);

@@ -28,6 +28,7 @@ class Driver {
   static Driver* get();
 
   const DeviceProperties properties;
+  BlockPool pool;
   Engine engine;
   AllocationTable memory;
   HandleTable<Stream, CUstream> streams;

@@ -41,7 +41,7 @@ CUresult result_of(const StreamQueue& queue, const Work& work, BlockPool& pool, 
 
 }  // namespace
 
-Engine::Engine(unsigned workers) : pool_(workers), most_computing_(std::max(2u, workers)) {}
+Engine::Engine(BlockPool& pool) : pool_(pool), most_computing_(std::max(2u, pool.workers())) {}
 
 bool within_work() {
   return runs_work;

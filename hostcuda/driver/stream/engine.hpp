@@ -30,7 +30,7 @@ bool within_work();
 // process.
 class Engine {
  public:
-  explicit Engine(unsigned workers);
+  explicit Engine(BlockPool& pool);
   Engine(const Engine&) = delete;
 
   // The queue of the legacy default stream.
@@ -76,9 +76,6 @@ class Engine {
   // held() holds work back where the host is watched.
   HeldWork& held() { return held_; }
 
-  // pool() runs blocks, and what else is cut into pieces.
-  BlockPool& pool() { return pool_; }
-
  private:
   friend class HeldWork;    // submits, and provides threads, under the lock
   friend class JoinedWork;  // likewise
@@ -91,7 +88,7 @@ class Engine {
   void sleep_until_ready(Lock& lock);
   void run_first(StreamQueue& queue, Lock& lock);
 
-  BlockPool pool_;
+  BlockPool& pool_;
   const unsigned most_computing_;
   HeldWork held_{*this};
 

@@ -19,7 +19,7 @@ using Queue = std::shared_ptr<StreamQueue>;
 
 // An engine's threads never end, so the engines of these tests don't either.
 Engine& make_engine() {
-  return *new Engine(2);
+  return *new Engine(*new BlockPool(2));
 }
 
 Queue make_queue(QueueKind kind) {
