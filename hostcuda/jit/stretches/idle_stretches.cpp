@@ -18,7 +18,8 @@ namespace {
 using namespace llvm;
 using Ir = IRBuilder<>;
 
-constexpr uint64_t asked_at_once = 64;  // bytes of mask fill one vector, or two
+// Threads: a byte of each fills a vector, or two.
+constexpr uint64_t asked_at_once = 64;
 constexpr unsigned most_questions = 3;  // blocks, one behind the other
 constexpr unsigned deepest = 6;         // operations of a question
 
@@ -162,7 +163,8 @@ Value* Asker::ask(Ir& ir, Value* condition, bool wanted, Value* first) {
     return left && right ? ir.CreateAnd(left, right) : left ? left : right;
   }
   if (!can_compute(condition, 0)) return nullptr;
-  Value* holds = compute(ir, condition, first);
+  // Behind a condition that does not hold, the next may be poison.
+  Value* holds = ir.CreateFreeze(compute(ir, condition, first));
   return wanted ? holds : ir.CreateNot(holds);
 }
 
