@@ -22,6 +22,7 @@
 
 #include "hostcuda/jit/lowering/thread_function.hpp"
 #include "hostcuda/jit/object/thread_switches.hpp"
+#include "hostcuda/jit/stretches/first_loads.hpp"
 #include "hostcuda/jit/stretches/idle_stretches.hpp"
 #include "hostcuda/jit/stretches/one_lane.hpp"
 #include "hostcuda/jit/stretches/row_stretches.hpp"
@@ -106,6 +107,7 @@ void optimise(Module& module, TargetMachine& target) {
         passes.addPass(OneLanePass());
         passes.addPass(LoopSimplifyPass());
         passes.addPass(LCSSAPass());
+        passes.addPass(FirstLoadsPass());
         passes.addPass(SteppedThreadsPass());
         passes.addPass(RowStretchesPass());
         passes.addPass(LoopSimplifyPass());

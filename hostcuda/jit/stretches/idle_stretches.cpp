@@ -242,7 +242,7 @@ void leave_out(const CountedLoop& loop, ArrayRef<Question> questions, Asker& ask
   addStringMetadataToLoop(loop.loop, asked_option);
 }
 
-bool change(const CountedLoop& loop, ScalarEvolution& evolution) {
+bool ask_first(const CountedLoop& loop, ScalarEvolution& evolution) {
   if (findOptionMDForLoop(loop.loop, asked_option)) return false;
   const auto* last_round = dyn_cast<SCEVConstant>(loop.last_round);
   if (last_round && last_round->getAPInt().ult(asked_at_once - 1)) return false;
@@ -266,7 +266,8 @@ bool change(const CountedLoop& loop, ScalarEvolution& evolution) {
 }  // namespace
 
 PreservedAnalyses IdleStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  return change_counted_loops(function, analyses, CountedLoop::Kinds{.may_be_outer = true}, change);
+  return change_counted_loops(function, analyses, CountedLoop::Kinds{.may_be_outer = true},
+                              ask_first);
 }
 
 }  // namespace sluice::hostcuda::jit

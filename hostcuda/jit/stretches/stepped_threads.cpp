@@ -83,7 +83,7 @@ void take_steps(const CountedLoop& loop, const Step& step) {
   ConstantFoldTerminator(loop.header, true);
 }
 
-bool change(const CountedLoop& loop, ScalarEvolution& evolution) {
+bool step(const CountedLoop& loop, ScalarEvolution& evolution) {
   const std::optional<bool> wanted = wanted_of_guard(loop);
   const auto* from =
       dyn_cast<ConstantInt>(loop.index->getIncomingValueForBlock(loop.loop->getLoopPreheader()));
@@ -97,7 +97,7 @@ bool change(const CountedLoop& loop, ScalarEvolution& evolution) {
 }  // namespace
 
 PreservedAnalyses SteppedThreadsPass::run(Function& function, FunctionAnalysisManager& analyses) {
-  return change_counted_loops(function, analyses, {}, change);
+  return change_counted_loops(function, analyses, {}, step);
 }
 
 }  // namespace sluice::hostcuda::jit
