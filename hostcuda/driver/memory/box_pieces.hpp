@@ -20,24 +20,15 @@ class BoxPieces {
         parts_of_row_(std::max<size_t>(1, row_bytes / piece_bytes)),
         rows_of_piece_(std::max<size_t>(1, piece_bytes / std::max<size_t>(1, row_bytes))) {}
 
-  // visit_all() calls visit(row, first byte in it, bytes) for all of the box. Bytes are cut at
-  // multiples of a page.
+  // visit_all() calls visit(row, first byte in it, bytes) for all of the box: by the pool's threads
+  // and the calling one, in any order, where there is a pool and that is worth it. Bytes are cut at
+  // multiples of a page then, and a fault of the program's own memory reaches its handler, as on
+  // its own thread.
   template <class Visit>
-  void visit_all(const Visit& visit) const {
+  void visit_all(const Visit& visit, BlockPool* pool) const {
+    if (pool != nullptr && rows_ * row_bytes_ >= shared_from && visit_all_by(*pool, visit)) return;
     for (size_t row = 0; row < rows_; ++row)
       visit(row, size_t{0}, row_bytes_);
-  }
-
-  // The same by the pool's threads and the calling one, in any order, where that is worth it. A
-  // fault of the program's own memory reaches its handler, as on its own thread.
-  template <class Visit>
-  void visit_all(const Visit& visit, BlockPool& pool) const {
-    const Job<Visit> job{*this, visit};
-    const SluiceBlockLaunch launch{&job, {static_cast<uint32_t>(pieces()), 1, 1}, 0, 0};
-    std::atomic<uint32_t> nanoseconds{piece_bytes / bytes_a_nanosecond};
-    if (rows_ * row_bytes_ < shared_from ||
-        !pool.run({visit_some<Visit>, 0, 0}, launch, pieces(), nanoseconds))
-      visit_all(visit);
   }
 
  private:
@@ -54,6 +45,15 @@ class BoxPieces {
   };
 
   size_t pieces() const { return (rows_ + rows_of_piece_ - 1) / rows_of_piece_ * parts_of_row_; }
+
+  // False where there is no memory for it; then nothing was visited.
+  template <class Visit>
+  bool visit_all_by(BlockPool& pool, const Visit& visit) const {
+    const Job<Visit> job{*this, visit};
+    const SluiceBlockLaunch launch{&job, {static_cast<uint32_t>(pieces()), 1, 1}, 0, 0};
+    std::atomic<uint32_t> nanoseconds{piece_bytes / bytes_a_nanosecond};
+    return pool.run({visit_some<Visit>, 0, 0}, launch, pieces(), nanoseconds);
+  }
 
   template <class Visit>
   static void visit_some(const SluiceBlockLaunch* launch, uint32_t first, uint32_t count, void*) {

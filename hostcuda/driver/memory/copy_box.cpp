@@ -42,14 +42,6 @@ auto filler(const Fill& fill) {
   };
 }
 
-BoxPieces pieces_of(const Copy& copy) {
-  return {copy.height * copy.depth, copy.width};
-}
-
-BoxPieces pieces_of(const Fill& fill) {
-  return {fill.height, fill.width * fill.element_bytes};
-}
-
 // A copy between boxes that overlap is memmove()'s, row by row.
 bool may_overlap(const Copy& copy) {
   const auto end = [&copy](const CopySide& side) {
@@ -59,36 +51,18 @@ bool may_overlap(const Copy& copy) {
   return copy.destination.address < end(copy.source) && copy.source.address < end(copy.destination);
 }
 
-void tell(const Copy& copy) {
+}  // namespace
+
+void perform(const Copy& copy, BlockPool* pool) {
+  if (copy.is_empty()) return;
+  BoxPieces(copy.height * copy.depth, copy.width)
+      .visit_all(copier(copy), may_overlap(copy) ? nullptr : pool);
   if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->copied(copy);
 }
 
-void tell(const Fill& fill) {
+void perform(const Fill& fill, BlockPool* pool) {
+  BoxPieces(fill.height, fill.width * fill.element_bytes).visit_all(filler(fill), pool);
   if (CopyListener* listener = the_listener.load(std::memory_order_acquire)) listener->filled(fill);
-}
-
-}  // namespace
-
-void perform(const Copy& copy) {
-  if (copy.is_empty()) return;
-  pieces_of(copy).visit_all(copier(copy));
-  tell(copy);
-}
-
-void perform(const Fill& fill) {
-  pieces_of(fill).visit_all(filler(fill));
-  tell(fill);
-}
-
-void perform(const Copy& copy, BlockPool& pool) {
-  if (copy.is_empty() || may_overlap(copy)) return perform(copy);
-  pieces_of(copy).visit_all(copier(copy), pool);
-  tell(copy);
-}
-
-void perform(const Fill& fill, BlockPool& pool) {
-  pieces_of(fill).visit_all(filler(fill), pool);
-  tell(fill);
 }
 
 void listen_to_copies(CopyListener* listener) {

@@ -43,10 +43,8 @@ struct Fill {
 
 // perform() does it at once, on the calling thread, and by the pool's threads where there is one
 // and the box is large.
-void perform(const Copy& copy);
-void perform(const Fill& fill);
-void perform(const Copy& copy, BlockPool& pool);
-void perform(const Fill& fill, BlockPool& pool);
+void perform(const Copy& copy, BlockPool* pool = nullptr);
+void perform(const Fill& fill, BlockPool* pool = nullptr);
 
 // CopyListener hears of what perform() has done, on its thread.
 class CopyListener {

@@ -114,7 +114,7 @@ CUresult copy_now(Driver& driver, const StreamRef& stream, const Copy& copy) {
   const CUresult waited = driver.engine.wait(driver.engine.before(stream->queue));
   if (waited != CUDA_SUCCESS) return waited;
   const DeviceAccess access;
-  perform(copy, driver.pool);
+  perform(copy, &driver.pool);
   return CUDA_SUCCESS;
 }
 

@@ -30,7 +30,7 @@ CUresult CopyOperation::run_watched(BlockPool& pool, const WatchedRun& watched) 
   Copy copy = copy_;
   if (watched.kept_source != nullptr)
     copy.source.address = reinterpret_cast<uintptr_t>(watched.kept_source);
-  perform(copy, pool);
+  perform(copy, &pool);
   return CUDA_SUCCESS;
 }
 

@@ -33,7 +33,7 @@ class CopyOperation final : public Operation {
   CopyOperation(const Copy& copy, const CUDA_MEMCPY3D& parameters)
       : copy_(copy), parameters_(parameters) {}
   CUresult run(BlockPool& pool) const override {
-    perform(copy_, pool);
+    perform(copy_, &pool);
     return CUDA_SUCCESS;
   }
   void describe_use(HostUse& use) const override;
@@ -52,7 +52,7 @@ class FillOperation final : public Operation {
  public:
   explicit FillOperation(const Fill& fill) : fill_(fill) {}
   CUresult run(BlockPool& pool) const override {
-    perform(fill_, pool);
+    perform(fill_, &pool);
     return CUDA_SUCCESS;
   }
   void describe_use(HostUse& use) const override;

@@ -62,6 +62,12 @@ std::optional<CountedLoop> CountedLoop::of(Loop& loop, ScalarEvolution& evolutio
   return counted;
 }
 
+bool CountedLoop::counts_from_0() const {
+  const auto* first =
+      dyn_cast<ConstantInt>(index->getIncomingValueForBlock(loop->getLoopPreheader()));
+  return first != nullptr && first->isZero();
+}
+
 const SCEV* CountedLoop::start_of(Value* value, uint64_t step, ScalarEvolution& evolution) const {
   const auto* sum = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(value));
   if (sum == nullptr || sum->getLoop() != loop || !sum->isAffine()) return nullptr;

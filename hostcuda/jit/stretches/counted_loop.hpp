@@ -35,6 +35,9 @@ struct CountedLoop {
   static std::optional<CountedLoop> of(llvm::Loop& loop, llvm::ScalarEvolution& evolution,
                                        Kinds kinds);
 
+  // counts_from_0() is whether the index is the number of the round.
+  bool counts_from_0() const;
+
   // start_of() is what a value that grows by `step` with each round has in round 0, null where it
   // does not grow so or cannot be expanded in front of the loop.
   const llvm::SCEV* start_of(llvm::Value* value, uint64_t step,

@@ -2,14 +2,16 @@
 
 #include <optional>
 
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include "hostcuda/jit/stretches/counted_loop.hpp"
+#include "hostcuda/jit/stretches/thread_guard.hpp"
 #include "hostcuda/jit/threads/thread_loops.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -93,29 +95,32 @@ class Asker {
 
  private:
   const DataLayout& layout() const { return loop_.header->getDataLayout(); }
-  static bool both(Value* condition, bool wanted, Value*& a, Value*& b) {
-    using namespace PatternMatch;
-    return wanted ? match(condition, m_LogicalAnd(m_Value(a), m_Value(b)))
-                  : match(condition, m_LogicalOr(m_Value(a), m_Value(b)));
-  }
   bool can_compute(Value* value, unsigned depth);
   Value* compute(Ir& ir, Value* value, Value* first);
 
   const CountedLoop& loop_;
   ScalarEvolution& evolution_;
   SCEVExpander expander_;
-  MapVector<const SCEV*, Value*> starts_;  // of places, and their values in front of the loop
-  Value* from_ = nullptr;                  // the index of round 0
+  // Where round 0 reads, and its value in front of the loop.
+  struct Place {
+    const SCEV* start = nullptr;
+    Value* value = nullptr;
+  };
+  MapVector<const LoadInst*, Place> places_;
+  SmallPtrSet<const Value*, 4> asked_;  // what can_ask() has found
+  Value* from_ = nullptr;               // the index of round 0
 };
 
 Asker::Part Asker::can_ask(Value* condition, bool wanted) {
   Value* a = nullptr;
   Value* b = nullptr;
-  if (both(condition, wanted, a, b)) {
+  if (is_both(condition, wanted, a, b)) {
     const Part first = can_ask(a, wanted), second = can_ask(b, wanted);
     return first == second ? first : Part::some;
   }
-  return can_compute(condition, 0) ? Part::all : Part::none;
+  if (!can_compute(condition, 0)) return Part::none;
+  asked_.insert(condition);
+  return Part::all;
 }
 
 bool Asker::can_compute(Value* value, unsigned depth) {
@@ -128,7 +133,7 @@ bool Asker::can_compute(Value* value, unsigned depth) {
     const SCEV* start = layout().typeSizeEqualsStoreSize(load->getType())
                             ? loop_.start_of(load->getPointerOperand(), bytes, evolution_)
                             : nullptr;
-    if (start) starts_.insert({start, nullptr});
+    if (start) places_[load].start = start;
     return start != nullptr;
   }
   const bool is_simple =
@@ -142,9 +147,9 @@ bool Asker::can_compute(Value* value, unsigned depth) {
 
 // What no round might have come to may be poison, so it is frozen.
 Value* Asker::expand(Instruction* place) {
-  for (auto& [start, value] : starts_) {
-    Value* expanded = expander_.expandCodeFor(start, start->getType(), place);
-    value = Ir(place).CreateFreeze(expanded);
+  for (auto& [load, where] : places_) {
+    Value* expanded = expander_.expandCodeFor(where.start, where.start->getType(), place);
+    where.value = Ir(place).CreateFreeze(expanded);
   }
   Value* last = expander_.expandCodeFor(loop_.last_round, loop_.last_round->getType(), place);
   from_ = loop_.index->getIncomingValueForBlock(place->getParent());
@@ -157,12 +162,12 @@ Value* Asker::expand(Instruction* place) {
 Value* Asker::ask(Ir& ir, Value* condition, bool wanted, Value* first) {
   Value* a = nullptr;
   Value* b = nullptr;
-  if (both(condition, wanted, a, b)) {
+  if (is_both(condition, wanted, a, b)) {
     Value* left = ask(ir, a, wanted, first);
     Value* right = ask(ir, b, wanted, first);
     return left && right ? ir.CreateAnd(left, right) : left ? left : right;
   }
-  if (!can_compute(condition, 0)) return nullptr;
+  if (!asked_.contains(condition)) return nullptr;
   // Behind a condition that does not hold, the next may be poison.
   Value* holds = ir.CreateFreeze(compute(ir, condition, first));
   return wanted ? holds : ir.CreateNot(holds);
@@ -179,10 +184,8 @@ Value* Asker::compute(Ir& ir, Value* value, Value* first) {
   }
   auto* instruction = cast<Instruction>(value);
   if (auto* load = dyn_cast<LoadInst>(instruction)) {
-    const SCEV* start = loop_.start_of(load->getPointerOperand(),
-                                       layout().getTypeStoreSize(load->getType()), evolution_);
     Value* round = ir.CreateZExtOrTrunc(ir.CreateSub(first, from_), ir.getInt64Ty());
-    Value* place = ir.CreateGEP(load->getType(), starts_.lookup(start), round);
+    Value* place = ir.CreateGEP(load->getType(), places_.lookup(load).value, round);
     return ir.CreateAlignedLoad(type, place, load->getAlign());
   }
   SmallVector<Value*, 2> operands;

@@ -4,7 +4,7 @@
 
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/PatternMatch.h>
+#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "hostcuda/jit/stretches/counted_loop.hpp"
@@ -51,11 +51,9 @@ std::optional<Step> step_of(ICmpInst& comparison, bool wanted, const CountedLoop
 // What must hold, or must not, is taken apart until a comparison tells a step.
 std::optional<Step> find_step(Value* guard, bool wanted, const CountedLoop& loop,
                               ScalarEvolution& evolution) {
-  using namespace PatternMatch;
   Value* a = nullptr;
   Value* b = nullptr;
-  if (wanted ? match(guard, m_LogicalAnd(m_Value(a), m_Value(b)))
-             : match(guard, m_LogicalOr(m_Value(a), m_Value(b)))) {
+  if (is_both(guard, wanted, a, b)) {
     const std::optional<Step> step = find_step(a, wanted, loop, evolution);
     return step ? step : find_step(b, wanted, loop, evolution);
   }
@@ -65,19 +63,15 @@ std::optional<Step> find_step(Value* guard, bool wanted, const CountedLoop& loop
 }
 
 void take_steps(const CountedLoop& loop, const Step& step) {
+  const uint64_t rounds = cast<SCEVConstant>(loop.last_round)->getAPInt().getZExtValue() + 1;
+  const uint64_t last = step.first + alignTo(rounds - step.first, step.every);
   IRBuilder<> ir(loop.latch->getTerminator());
   Type* type = loop.index->getType();
-  const uint64_t rounds = cast<SCEVConstant>(loop.last_round)->getAPInt().getZExtValue() + 1;
-  Value* next = ir.CreateNUWAdd(loop.index, ConstantInt::get(type, step.every));
-  loop.index->setIncomingValueForBlock(loop.loop->getLoopPreheader(),
-                                       ConstantInt::get(type, step.first));
-  loop.index->setIncomingValueForBlock(loop.latch, next);
-  auto* back = cast<BranchInst>(loop.latch->getTerminator());
-  Value* old_condition = back->getCondition();
-  back->setCondition(ir.CreateICmpULT(next, ConstantInt::get(type, rounds)));
-  back->setSuccessor(0, loop.header);
-  back->setSuccessor(1, loop.exit);
-  RecursivelyDeleteTriviallyDeadInstructions(old_condition);
+  CountedLoop stepped = loop;
+  stepped.next = cast<Instruction>(ir.CreateNUWAdd(loop.index, ConstantInt::get(type, step.every)));
+  loop.index->setIncomingValueForBlock(loop.latch, stepped.next);
+  stepped.run_between(loop.loop->getLoopPreheader(), ConstantInt::get(type, step.first),
+                      ConstantInt::get(type, last), loop.exit);
   step.comparison->replaceAllUsesWith(ir.getInt1(step.wanted));
   RecursivelyDeleteTriviallyDeadInstructions(step.comparison);
   ConstantFoldTerminator(loop.header, true);
@@ -85,9 +79,7 @@ void take_steps(const CountedLoop& loop, const Step& step) {
 
 bool step(const CountedLoop& loop, ScalarEvolution& evolution) {
   const std::optional<bool> wanted = wanted_of_guard(loop);
-  const auto* from =
-      dyn_cast<ConstantInt>(loop.index->getIncomingValueForBlock(loop.loop->getLoopPreheader()));
-  if (!wanted || !from || !from->isZero()) return false;
+  if (!wanted || !loop.counts_from_0()) return false;
   const auto* branch = cast<BranchInst>(loop.header->getTerminator());
   const std::optional<Step> step = find_step(branch->getCondition(), *wanted, loop, evolution);
   if (step) take_steps(loop, *step);

@@ -22,11 +22,9 @@ class GuardReader {
 
   // take() takes apart what must be `wanted`.
   void take(Value* value, bool wanted) {
-    using namespace PatternMatch;
     Value* a = nullptr;
     Value* b = nullptr;
-    if (wanted ? match(value, m_LogicalAnd(m_Value(a), m_Value(b)))
-               : match(value, m_LogicalOr(m_Value(a), m_Value(b)))) {
+    if (is_both(value, wanted, a, b)) {
       take(a, wanted);
       take(b, wanted);
     } else if (auto* compare = dyn_cast<ICmpInst>(value); !compare || !take(*compare, wanted)) {
@@ -85,6 +83,12 @@ class GuardReader {
 };
 
 }  // namespace
+
+bool is_both(Value* condition, bool wanted, Value*& a, Value*& b) {
+  using namespace PatternMatch;
+  return wanted ? match(condition, m_LogicalAnd(m_Value(a), m_Value(b)))
+                : match(condition, m_LogicalOr(m_Value(a), m_Value(b)));
+}
 
 std::optional<bool> wanted_of_guard(const CountedLoop& loop) {
   const auto* branch = dyn_cast<BranchInst>(loop.header->getTerminator());

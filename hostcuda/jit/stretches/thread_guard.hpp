@@ -19,6 +19,10 @@ struct Comparison {
   llvm::Value* limit = nullptr;  // the same in all rounds
 };
 
+// is_both() takes apart a condition that is what it must be only where two others are: an `and`
+// that must hold, an `or` that must not.
+bool is_both(llvm::Value* condition, bool wanted, llvm::Value*& a, llvm::Value*& b);
+
 // wanted_of_guard() is what the condition at the end of the loop's first block must be for a round
 // to do anything; nullopt where rounds are not guarded so.
 std::optional<bool> wanted_of_guard(const CountedLoop& loop);

@@ -221,18 +221,12 @@ void run_only(const CountedLoop& loop, const ThreadGuard::Rounds& rounds) {
                    ConstantInt::get(type, rounds.last), loop.exit);
 }
 
-bool counts_from_0(const CountedLoop& loop) {
-  const auto* first =
-      dyn_cast<ConstantInt>(loop.index->getIncomingValueForBlock(loop.loop->getLoopPreheader()));
-  return first != nullptr && first->isZero();
-}
-
 }  // namespace
 
 PreservedAnalyses ThreadStretchesPass::run(Function& function, FunctionAnalysisManager& analyses) {
   return change_counted_loops(function, analyses, {.may_be_outer = true},
                               [](const CountedLoop& loop, ScalarEvolution& evolution) {
-                                if (!counts_from_0(loop)) return false;
+                                if (!loop.counts_from_0()) return false;
                                 const std::optional<ThreadGuard> guard =
                                     ThreadGuard::of(loop, evolution);
                                 if (!guard) return false;

@@ -17,9 +17,9 @@ namespace {
 constexpr size_t mebi = size_t{1} << 20;
 
 // The pool's threads never end, so it doesn't either.
-BlockPool& pool() {
+BlockPool* pool() {
   static auto* const threads = new BlockPool(4);
-  return *threads;
+  return threads;
 }
 
 uintptr_t address(const void* memory) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
@@ -30,6 +31,22 @@ void run_pass(const std::string& text, llvm::TargetMachine* target, Use&& use) {
   const bool changed = !Pass::run(function, analyses).areAllPreserved();
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   use(function, changed);
+}
+
+// thread_loop() is a function f of these parameters with a loop over threads, whose number is %i:
+// a round is these lines, which begin in the block %head and go on to %latch. What its accesses are
+// marked with is !0.
+inline std::string thread_loop(const std::string& parameters, const std::string& round,
+                               unsigned rounds) {
+  return fmt::format(
+      "define void @f({}) {{\n"
+      "entry:\n  br label %head\n"
+      "head:\n  %i = phi i64 [0, %entry], [%next, %latch]\n{}"
+      "latch:\n  %next = add nuw nsw i64 %i, 1\n  %done = icmp eq i64 %next, {}\n"
+      "  br i1 %done, label %end, label %head, !llvm.loop !1\n"
+      "end:\n  ret void\n}}\n"
+      "!0 = distinct !{{}}\n!1 = distinct !{{!1, !{{!\"llvm.loop.parallel_accesses\", !0}}}}\n",
+      parameters, round, rounds);
 }
 
 }  // namespace sluice::hostcuda

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include <fmt/format.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
@@ -16,19 +15,13 @@ using jit::FirstLoadsPass;
 
 // A loop over threads that begins with these lines, and goes on with %row.
 std::string loop_of(const std::string& first) {
-  return fmt::format(
-      "define void @f(ptr %rows, ptr %to, i64 %block, i1 %some) {{\n"
-      "entry:\n  br label %head\n"
-      "head:\n  %i = phi i64 [0, %entry], [%next, %latch]\n"
-      "  %own = getelementptr i64, ptr %to, i64 %i\n{}"
-      "  br i1 %some, label %work, label %latch\n"
-      "work:\n  %j = add i64 %row, %i\n  %at = getelementptr i64, ptr %to, i64 %j\n"
-      "  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n"
-      "latch:\n  %next = add nuw nsw i64 %i, 1\n  %done = icmp eq i64 %next, 64\n"
-      "  br i1 %done, label %end, label %head, !llvm.loop !1\n"
-      "end:\n  ret void\n}}\n"
-      "!0 = distinct !{{}}\n!1 = distinct !{{!1, !{{!\"llvm.loop.parallel_accesses\", !0}}}}\n",
-      first);
+  return thread_loop("ptr %rows, ptr %to, i64 %block, i1 %some",
+                     "  %own = getelementptr i64, ptr %to, i64 %i\n" + first +
+                         "  br i1 %some, label %work, label %latch\n"
+                         "work:\n  %j = add i64 %row, %i\n"
+                         "  %at = getelementptr i64, ptr %to, i64 %j\n"
+                         "  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n",
+                     64);
 }
 
 // How many loads are in front of the loop then.

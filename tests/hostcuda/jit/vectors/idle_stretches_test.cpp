@@ -20,20 +20,15 @@ using jit::IdleStretchesPass;
 // A loop over threads whose guard is these lines, from %i to %p, and whose work writes to where
 // %target says.
 std::string loop_of(const std::string& guard, const std::string& target, unsigned rounds) {
-  return fmt::format(
-      "define void @f(ptr noalias %mask, ptr noalias %where, ptr noalias %to, i64 %n) {{\n"
-      "entry:\n  br label %head\n"
-      "head:\n  %i = phi i64 [0, %entry], [%next, %latch]\n{}"
-      "  br i1 %p, label %work, label %latch\n"
-      "work:\n  %from = getelementptr i64, ptr %where, i64 %i\n"
-      "  %place = load i64, ptr %from, !llvm.access.group !0\n"
-      "  %at = getelementptr i64, ptr %to, i64 {}\n"
-      "  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n"
-      "latch:\n  %next = add nuw nsw i64 %i, 1\n  %done = icmp eq i64 %next, {}\n"
-      "  br i1 %done, label %end, label %head, !llvm.loop !1\n"
-      "end:\n  ret void\n}}\n"
-      "!0 = distinct !{{}}\n!1 = distinct !{{!1, !{{!\"llvm.loop.parallel_accesses\", !0}}}}\n",
-      guard, target, rounds);
+  return thread_loop("ptr noalias %mask, ptr noalias %where, ptr noalias %to, i64 %n",
+                     guard +
+                         "  br i1 %p, label %work, label %latch\n"
+                         "work:\n  %from = getelementptr i64, ptr %where, i64 %i\n"
+                         "  %place = load i64, ptr %from, !llvm.access.group !0\n"
+                         "  %at = getelementptr i64, ptr %to, i64 " +
+                         target +
+                         "\n  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n",
+                     rounds);
 }
 
 // Whether 64 threads are asked at once: how many vectors are loaded for that.

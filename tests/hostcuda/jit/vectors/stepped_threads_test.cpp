@@ -22,18 +22,12 @@ using jit::SteppedThreadsPass;
 
 // A loop of so many rounds which the lines guard, from %i to %p.
 std::string loop_of(const std::string& guard, unsigned rounds) {
-  return fmt::format(
-      "define void @f(ptr %to, i32 %n) {{\n"
-      "entry:\n  br label %head\n"
-      "head:\n  %i = phi i64 [0, %entry], [%next, %latch]\n{}"
-      "  br i1 %p, label %body, label %latch\n"
-      "body:\n  %at = getelementptr i64, ptr %to, i64 %i\n"
-      "  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n"
-      "latch:\n  %next = add nuw nsw i64 %i, 1\n  %done = icmp eq i64 %next, {}\n"
-      "  br i1 %done, label %end, label %head, !llvm.loop !1\n"
-      "end:\n  ret void\n}}\n"
-      "!0 = distinct !{{}}\n!1 = distinct !{{!1, !{{!\"llvm.loop.parallel_accesses\", !0}}}}\n",
-      guard, rounds);
+  return thread_loop("ptr %to, i32 %n",
+                     guard +
+                         "  br i1 %p, label %body, label %latch\n"
+                         "body:\n  %at = getelementptr i64, ptr %to, i64 %i\n"
+                         "  store i64 %i, ptr %at, !llvm.access.group !0\n  br label %latch\n",
+                     rounds);
 }
 
 // The first round and the step of the loop; nothing where it goes through all.
