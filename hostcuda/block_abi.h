@@ -122,6 +122,9 @@ typedef struct SluiceHostDeviceTable {
   void* (*make_line)(void);
   int (*run_together)(void* line, void* const* streams, uint64_t count,
                       void (*function)(void* data), void* data, void** promises);
+  /* Not 0: the stream has work that has not ended. Unlike cuStreamQuery it changes nothing, not
+   * even a capture of the stream. Thread-safe. */
+  int (*is_busy)(void* stream);
 } SluiceHostDeviceTable;
 
 /* b3a1d0c2-51c4-4a52-9f0e-5c1d7e2b9a65 */

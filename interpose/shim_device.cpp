@@ -218,7 +218,7 @@ void* ShimDevice::exchange_context(void* context) {
 }
 
 bool ShimDevice::is_busy(const StreamKey& stream) {
-  return table_ != nullptr && has_work(calls_, static_cast<CUstream>(stream.handle));
+  return table_ != nullptr && table_->is_busy(stream.handle) != 0;
 }
 
 int ShimDevice::enqueue(const StreamKey& stream, std::function<void()> work) {

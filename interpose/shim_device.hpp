@@ -11,8 +11,6 @@
 
 namespace sluice::interpose {
 
-// has_work() asks the driver whether a stream has work that has not ended.
-bool has_work(const DriverCalls& driver, CUstream stream);
 // is_done() asks it whether what an event was last recorded after is done; false for no event.
 bool is_done(const DriverCalls& driver, CUevent event);
 

@@ -89,7 +89,8 @@ class Device {
   // null is none.
   virtual void* exchange_context(void* context) { return context; }
 
-  // is_busy() is whether the stream has work that has not ended, where that is cheap to say.
+  // is_busy() is whether the stream has work that has not ended, where that is cheap to say. It is
+  // asked at any time, also of a stream that is captured by now.
   virtual bool is_busy(const StreamKey& /*stream*/) { return false; }
 
   // enqueue() runs `work` on a thread of the device in the order of `stream`. `work` may itself

@@ -210,10 +210,6 @@ bool sluice::interpose::is_done(const DriverCalls& driver, CUevent event) {
   return driver.cuEventQuery(event) == CUDA_SUCCESS;
 }
 
-bool sluice::interpose::has_work(const DriverCalls& driver, CUstream stream) {
-  return driver.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
-}
-
 extern "C" CUresult sluice_wrap_cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   return with_moment(stream, function, data, &run_host_function, [&](CUhostFn run, void* with) {
     return driver().cuLaunchHostFunc(stream, run, with);

@@ -182,6 +182,7 @@ constexpr SluiceHostDeviceTable host_device_table = {
     .ends_by_itself = ends_by_itself,
     .make_line = make_line,
     .run_together = run_together,
+    .is_busy = is_busy,
 };
 constexpr unsigned char host_device_table_uuid[16] = SLUICE_HOST_DEVICE_TABLE_UUID;
 

@@ -83,4 +83,14 @@ int run_together(void* line, void* const* streams, uint64_t count, void (*functi
   });
 }
 
+int is_busy(void* handle) {
+  bool busy = false;
+  static_cast<void>(with_stream(static_cast<CUstream>(handle),
+                                [&](Driver& driver, Context&, const StreamRef& stream) -> CUresult {
+                                  busy = !all_done(driver.engine.before(stream->queue));
+                                  return CUDA_SUCCESS;
+                                }));
+  return busy ? 1 : 0;
+}
+
 }  // namespace sluice::hostcuda

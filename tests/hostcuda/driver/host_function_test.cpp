@@ -161,5 +161,28 @@ TEST_F(HostFunctionTest, WhatRunsBlocksTakesAProcessorOfTheDevice) {
     EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
+// The shim asks at any time: cuStreamQuery would end a capture that has begun by then.
+TEST_F(HostFunctionTest, WhetherAStreamIsBusyChangesNothing) {
+  const SluiceHostDeviceTable* table = private_table();
+  std::atomic<bool> may_end{false};
+  std::function<void()> stay = [&] {
+    while (!may_end)
+      std::this_thread::yield();
+  };
+  EXPECT_EQ(table->is_busy(stream_), 0);
+  EXPECT_EQ(cuLaunchHostFunc(stream_, call, &stay), CUDA_SUCCESS);
+  EXPECT_NE(table->is_busy(stream_), 0);
+  ASSERT_EQ(cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_NE(table->is_busy(stream_), 0);
+  EXPECT_EQ(append(1), CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  EXPECT_EQ(cuStreamEndCapture(stream_, &graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  may_end = true;
+  EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+  EXPECT_EQ(table->is_busy(stream_), 0);
+  EXPECT_EQ(table->is_busy(&may_end), 0);
+}
+
 }  // namespace
 }  // namespace sluice::hostcuda
