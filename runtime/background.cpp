@@ -12,7 +12,7 @@
 
 #include "base/keep_errno.hpp"
 #include "base/processors.hpp"
-#include "megakernel/signals_blocked.hpp"
+#include "base/thread/signals_blocked.hpp"
 
 namespace sluice::runtime {
 namespace {
@@ -41,7 +41,7 @@ void Background::add(std::function<void()> work) {
   work_.push_back(std::move(work));
   if (is_serving_) return;
   try {
-    const megakernel::SignalsBlocked blocked;
+    const SignalsBlocked blocked;
     std::thread([this] { serve(); }).detach();
     is_serving_ = true;
     at_work_since_ = time_of(CLOCK_MONOTONIC);

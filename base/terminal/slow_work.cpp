@@ -5,13 +5,12 @@
 #include <system_error>
 #include <thread>
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/keep_errno.hpp"
 #include "base/log.hpp"
 #include "base/terminal/fitted_name.hpp"
+#include "base/thread/signals_blocked.hpp"
 
 namespace sluice {
 
@@ -28,9 +27,7 @@ SlowWork::SlowWork(const char* doing, const std::string& kernel, const char* not
   if (log::level() < log::Level::warning || isatty(STDERR_FILENO) == 0) return;
   watch_ = std::make_unique<Watch>();
   // A handler of the program must not run on a thread that is not the program's.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   try {
     watch_->thread =
         std::thread([watch = watch_.get(), doing, name = fitted_name(kernel, 60), note, patience] {
@@ -41,7 +38,6 @@ SlowWork::SlowWork(const char* doing, const std::string& kernel, const char* not
   } catch (const std::system_error&) {
     watch_.reset();  // then it stays silent
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 SlowWork::~SlowWork() {

@@ -9,9 +9,9 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "base/number/divide_up.hpp"
+#include "base/thread/signals_blocked.hpp"
 #include "megakernel/cuda/linker.hpp"
 #include "megakernel/cuda/module_loader.hpp"
-#include "megakernel/signals_blocked.hpp"
 #include "ptx/printer.hpp"
 
 namespace sluice::megakernel {

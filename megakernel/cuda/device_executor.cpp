@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/thread/signals_blocked.hpp"
 #include "megakernel/cuda/occupancy.hpp"
-#include "megakernel/signals_blocked.hpp"
 
 namespace sluice::megakernel {
 namespace {

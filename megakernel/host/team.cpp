@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "base/processors.hpp"
-#include "megakernel/signals_blocked.hpp"
+#include "base/thread/signals_blocked.hpp"
 
 namespace sluice::megakernel {
 

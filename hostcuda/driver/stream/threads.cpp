@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include "base/thread/signals_blocked.hpp"
+
 namespace sluice::hostcuda {
 namespace {
 
@@ -37,24 +39,13 @@ FaultsOfTheProgram::~FaultsOfTheProgram() {
 }
 
 void start_daemon_thread(const char* name, std::function<void()> body) {
-  // A new thread inherits the signal mask: the program's handlers stay on the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  if (faults_pass.load()) sigdelset(&all, SIGSEGV);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread([body = std::move(body)] {
-      is_daemon = true;
-      body();
-    });
-    pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const SignalsBlocked blocked = faults_pass.load() ? SignalsBlocked({SIGSEGV}) : SignalsBlocked();
+  std::thread thread([body = std::move(body)] {
+    is_daemon = true;
+    body();
+  });
+  pthread_setname_np(thread.native_handle(), name);
+  thread.detach();
 }
 
 }  // namespace sluice::hostcuda

@@ -1,18 +1,22 @@
 // Starting threads that get none of the program's signals.
 #pragma once
 
+#include <initializer_list>
+
 #include <pthread.h>
 #include <signal.h>
 
-namespace sluice::megakernel {
+namespace sluice {
 
-// SignalsBlocked keeps the program's signals away from threads started in its life, since a
-// handler of the program may rely on running on a thread of the program.
+// SignalsBlocked keeps the program's signals, all but those of `open`, away from threads started in
+// its life, since a handler of the program may rely on running on a thread of the program.
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
+  explicit SignalsBlocked(std::initializer_list<int> open = {}) {
     sigset_t all;
     sigfillset(&all);
+    for (const int signal : open)
+      sigdelset(&all, signal);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -23,4 +27,4 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-}  // namespace sluice::megakernel
+}  // namespace sluice
