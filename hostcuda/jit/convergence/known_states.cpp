@@ -96,9 +96,12 @@ std::set<KnownStates::State> KnownStates::of(ArrayRef<const Value*> values,
     pending.insert(pending.end(), instruction->op_begin(), instruction->op_end());
   }
   std::set<State> states;
-  for (State state : at(block)) {
-    std::erase_if(state, [&](const auto& known) { return !needed.contains(known.first); });
-    states.insert(std::move(state));
+  for (const State& state : at(block)) {
+    State here;
+    for (const auto& known : state) {
+      if (needed.contains(known.first)) here.insert(here.end(), known);
+    }
+    states.insert(std::move(here));
   }
   return states;
 }
@@ -170,7 +173,7 @@ std::optional<KnownStates::State> KnownStates::next_state(const BasicBlock& from
                                                           LaneValues& values) {
   State after;
   for (const auto& [phi, number] : state) {
-    if (phi->getParent() != &to && matters(*phi, to)) after[phi] = number;
+    if (phi->getParent() != &to && matters(*phi, to)) after.emplace_hint(after.end(), phi, number);
   }
   for (const PHINode& phi : to.phis()) {
     if (forgotten_.contains(&phi) || !phi.getType()->isIntegerTy()) continue;

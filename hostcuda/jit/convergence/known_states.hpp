@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Function.h>
@@ -24,7 +27,9 @@ namespace sluice::hostcuda::jit {
 class KnownStates {
  public:
   // State is what phis are, those that are known and still matter.
-  using State = std::map<const llvm::PHINode*, uint64_t>;
+  using State = boost::container::flat_map<
+      const llvm::PHINode*, uint64_t, std::less<>,
+      boost::container::small_vector<std::pair<const llvm::PHINode*, uint64_t>, 8>>;
 
   KnownStates(const llvm::Function& function, const Dim3& block)
       : function_(function), block_(block) {}
