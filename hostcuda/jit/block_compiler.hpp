@@ -40,6 +40,14 @@ struct ModuleVariable {
 // threads to set_thread_sink()'s (watch/thread_events.hpp).
 enum class CodeVariant { plain, traced, watched };
 
+// FirstCode is what block_code() gives where there is no code yet. `good` is compiled well while
+// the caller waits. `soon` is the same where that takes less than a moment (State::moment), else a
+// quick form that gives the same bits and goes over to the good one once a thread has made that,
+// also in the middle of a launch. `quick` never goes over: for tests.
+enum class FirstCode { good, soon, quick };
+// first_code() is what SLUICE_FIRST_CODE names, `soon` where it is not set.
+FirstCode first_code();
+
 // set_access_sink() says who hears of the accesses of traced code on the calling thread; null:
 // nobody.
 void set_access_sink(const SluiceAccessSink* sink);
@@ -58,7 +66,8 @@ void set_wait_listener(const WaitListener* listener);
 // for each (kernel, block size). Thread-safe.
 class CompiledModule {
  public:
-  static Result<std::unique_ptr<CompiledModule>> create(ptx::Module module);
+  static Result<std::unique_ptr<CompiledModule>> create(ptx::Module module,
+                                                        FirstCode first = FirstCode::good);
   ~CompiledModule();
 
   const ptx::Module& module() const;
@@ -79,8 +88,8 @@ class CompiledModule {
 
  private:
   struct State;
-  explicit CompiledModule(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit CompiledModule(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace sluice::hostcuda

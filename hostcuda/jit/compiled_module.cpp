@@ -1,6 +1,8 @@
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -9,15 +11,18 @@
 #include <llvm/IR/LLVMContext.h>
 
 #include "base/digest.hpp"
+#include "base/log.hpp"
 #include "base/terminal/slow_work.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "hostcuda/jit/kernel_facts.hpp"
+#include "hostcuda/jit/library/quick_form.hpp"
 #include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/module_storage.hpp"
 #include "hostcuda/jit/object/code_cache.hpp"
+#include "hostcuda/jit/object/good_code.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/kernel_code.hpp"
 #include "hostcuda/jit/object/linker.hpp"
@@ -26,20 +31,25 @@
 
 namespace sluice::hostcuda {
 
+using jit::GoodCode;
 using jit::KernelCode;
 using jit::KernelContext;
 
-struct CompiledModule::State {
+struct CompiledModule::State : std::enable_shared_from_this<State> {
   // Most kernels are compiled in less.
   static constexpr std::chrono::milliseconds patience{1000};
+  // Most in less than this too. A user notices what takes longer.
+  static constexpr std::chrono::milliseconds moment{50};
 
-  explicit State(ptx::Module parsed) : module(std::move(parsed)), storage(module) {}
+  State(ptx::Module parsed, FirstCode first_code)
+      : module(std::move(parsed)), first(first_code), storage(module) {}
 
   // Slot is the code of one kernel for one block size. The thread that makes the slot compiles;
   // others that want the same code wait for it.
   struct Slot {
     std::once_flag once;
     Result<SluiceBlockCode> code = SluiceBlockCode{};
+    jit::QuickForm quick;  // where `code` is that
   };
   using Key = std::tuple<std::string, uint32_t, uint32_t, uint32_t, CodeVariant>;
 
@@ -50,11 +60,16 @@ struct CompiledModule::State {
 
   Status compile(const std::string& kernel, const Dim3& block, CodeVariant variant, Slot& slot);
   // make_code() is the object file, from the cache or newly compiled.
-  Result<KernelCode> make_code(const KernelContext& context);
+  Result<KernelCode> make_code(const KernelContext& context, Slot& slot);
+  Result<KernelCode> compile(const KernelContext& context, const std::string& key, Slot& slot);
+  // keep() puts newly compiled code into the cache.
+  static Result<KernelCode> keep(Result<KernelCode> code, const std::string& key);
+  Result<SluiceBlockFunction> link(KernelCode& code, Slot& slot);
   std::string cache_key(const KernelContext& context);
   uint64_t address_of(std::string_view name) const;
 
   const ptx::Module module;
+  const FirstCode first;
   const jit::ModuleStorage storage;
   std::unique_ptr<jit::Linker> linker;
   uint8_t fault_flag = 0;
@@ -92,11 +107,9 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
     if (!found) return tl::unexpected(found.error());
     return reinterpret_cast<uint64_t>(found->address);
   };
-  Result<KernelCode> code = make_code(context);
+  Result<KernelCode> code = make_code(context, slot);
   if (!code) return tl::unexpected(code.error());
-  Result<SluiceBlockFunction> function =
-      linker->link(std::move(code->object), code->symbol,
-                   [this](std::string_view name) { return address_of(name); });
+  const Result<SluiceBlockFunction> function = link(*code, slot);
   if (!function) {
     Error error = function.error();
     error.where = fmt::format("kernel {}", kernel);
@@ -106,7 +119,14 @@ Status CompiledModule::State::compile(const std::string& kernel, const Dim3& blo
   return {};
 }
 
-Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context) {
+Result<SluiceBlockFunction> CompiledModule::State::link(KernelCode& code, Slot& slot) {
+  return linker->link(std::move(code.object), code.symbol, [&](std::string_view name) {
+    return name == jit::quick_form_name ? reinterpret_cast<uint64_t>(&slot.quick)
+                                        : address_of(name);
+  });
+}
+
+Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context, Slot& slot) {
   const jit::CodeCache* cache = jit::CodeCache::of_this_process();
   const std::string key = cache != nullptr ? cache_key(context) : "";
   if (cache != nullptr) {
@@ -119,13 +139,44 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
                          cache != nullptr ? "which the next start is spared"
                                           : "which a cache would spare the next start",
                          patience);
-  llvm::LLVMContext llvm_context;
-  Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(llvm_context, module, context.kernel);
+  Result<KernelCode> code = compile(context, key, slot);
+  if (code) jit::count_compiled();
+  return code;
+}
+
+Result<KernelCode> CompiledModule::State::compile(const KernelContext& context,
+                                                  const std::string& key, Slot& slot) {
+  const auto began = std::chrono::steady_clock::now();
+  jit::LlvmModule llvm;
+  Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(*llvm.context, module, context.kernel);
   if (!lifted) return tl::unexpected(lifted.error());
-  Result<KernelCode> code = jit::compile_kernel(std::move(*lifted), context);
-  if (!code) return tl::unexpected(code.error());
-  jit::count_compiled();
-  if (cache != nullptr) cache->store(key, *code);
+  llvm.module = std::move(*lifted);
+  Result<jit::LoweredKernel> lowered = jit::lower_kernel(std::move(llvm), context);
+  if (!lowered) return tl::unexpected(lowered.error());
+  if (first == FirstCode::quick && !lowered->code.waits_for_blocks) {
+    slot.quick.stay(&fault_flag);
+    return jit::finish_kernel(std::move(*lowered), jit::Form::quick);
+  }
+  std::shared_ptr<GoodCode> good;
+  if (first == FirstCode::soon) good = GoodCode::begin(jit::packed(*lowered));
+  if (good == nullptr) {
+    return keep(jit::finish_kernel(std::move(*lowered), jit::Form::good), key);
+  }
+  if (auto made = good->wait_until(began + moment)) return keep(std::move(*made), key);
+  Result<KernelCode> quick = jit::finish_kernel(std::move(*lowered), jit::Form::quick);
+  good->leave_to([state = shared_from_this(), key, &slot](Result<KernelCode> made) {
+    made = keep(std::move(made), key);
+    const auto function = made ? state->link(*made, slot) : tl::unexpected(made.error());
+    if (function) return slot.quick.go_over(*function);
+    log::error("{}", function.error().line());
+    slot.quick.stay(&state->fault_flag);
+  });
+  return quick;
+}
+
+Result<KernelCode> CompiledModule::State::keep(Result<KernelCode> code, const std::string& key) {
+  const jit::CodeCache* cache = jit::CodeCache::of_this_process();
+  if (code && cache != nullptr) cache->store(key, *code);
   return code;
 }
 
@@ -153,11 +204,12 @@ uint64_t CompiledModule::State::address_of(std::string_view name) const {
   return found ? reinterpret_cast<uint64_t>(found->address) : 0;
 }
 
-CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CompiledModule::CompiledModule(std::shared_ptr<State> state) : state_(std::move(state)) {}
 CompiledModule::~CompiledModule() = default;
 
-Result<std::unique_ptr<CompiledModule>> CompiledModule::create(ptx::Module module) {
-  auto state = std::make_unique<State>(std::move(module));
+Result<std::unique_ptr<CompiledModule>> CompiledModule::create(ptx::Module module,
+                                                               FirstCode first) {
+  auto state = std::make_shared<State>(std::move(module), first);
   if (const Result<jit::HostProcessor> processor = jit::host_processor(); !processor) {
     return tl::unexpected(processor.error());
   }
@@ -197,6 +249,17 @@ Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, cons
   Result<SluiceBlockCode> code = slot.code;
   if (code) code->scratch_bytes += dynamic_shared_bytes;
   return code;
+}
+
+FirstCode first_code() {
+  const char* text = std::getenv("SLUICE_FIRST_CODE");
+  const std::string_view wanted = text == nullptr ? "" : text;
+  if (wanted == "good") return FirstCode::good;
+  if (wanted == "quick") return FirstCode::quick;
+  if (!wanted.empty()) {
+    log::warning("SLUICE_FIRST_CODE: '{}' is none of good, quick (now: as if it were unset)", text);
+  }
+  return FirstCode::soon;
 }
 
 void set_wait_listener(const WaitListener* listener) {

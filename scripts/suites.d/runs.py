@@ -25,6 +25,8 @@ SUMMARY = re.compile(r"(\d+) launch(?:es)?: (\d+) as tasks, (\d+) passed through
 # What a process with SLUICE_LOG=debug says at its end: of a launch, of a footprint read, given up, of an analysis.
 COSTS = re.compile(r"dependences took at most (\d+) steps and (\d+) bytes a launch, (\d+) and (\d+) a footprint; "
                    r"(\d+) launches were given up|an analysis took at most (\d+) steps and (\d+) bytes")
+# What the CPU device says of a kernel's first launch of a block size, with SLUICE_LOG=debug.
+READY = re.compile(r"kernel \S+: code for blocks of .* ready after ([\d.]+) ms")
 
 
 @dataclasses.dataclass
@@ -39,6 +41,7 @@ class Run:
     reason: str = ""
     costs: tuple = ()  # the dearest of all processes: as COSTS, where it was told
     said: str = ""  # the end of stderr
+    code: tuple = ()  # milliseconds that it waited for each kernel's code, where SLUICE_LOG=debug told
 
 
 def changed_files(folder, before):
@@ -115,7 +118,8 @@ def run(program, options, mode, caches, arguments, settings=()):
         rest = "\n".join(line for line in said.splitlines() if not OWN_LINES.match(line))
         files = {"output": f"{text}\n{rest}".encode(), **changed_files(folder, before)}
         return Run(status, files, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024,
-                   *summary("\n".join(own)), costs(said), said[-2000:])
+                   *summary("\n".join(own)), costs(said), said[-2000:],
+                   tuple(map(float, READY.findall(said))))
 
 
 def wait(child, limit):

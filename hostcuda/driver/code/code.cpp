@@ -77,7 +77,8 @@ CUresult LoadedCode::load_units(const std::vector<std::string>& units,
   Result<ptx::Module> module = ptx::link_texts(units);
   if (module) module = with_grid_functions(std::move(*module));
   if (!module) return report(module.error(), CUDA_ERROR_INVALID_PTX, message);
-  Result<std::unique_ptr<CompiledModule>> compiled = CompiledModule::create(std::move(*module));
+  Result<std::unique_ptr<CompiledModule>> compiled =
+      CompiledModule::create(std::move(*module), first_code());
   if (!compiled) return report(compiled.error(), CUDA_ERROR_INVALID_PTX, message);
   std::shared_ptr<LoadedCode> loaded(new LoadedCode);
   loaded->units_.push_back(std::move(*compiled));

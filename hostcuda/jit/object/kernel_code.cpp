@@ -3,14 +3,19 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/IRBuilder.h>
 
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/block_function.hpp"
 #include "hostcuda/jit/library/directed_float.hpp"
+#include "hostcuda/jit/library/quick_form.hpp"
 #include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
+#include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
 #include "hostcuda/jit/watch/data_oblivious.hpp"
@@ -54,23 +59,69 @@ void drop_thread_function(Module& module, Function* thread) {
   }
 }
 
+// run_as_quick_form() has QuickForm::run() called in the place of the function of this name. Blocks
+// that wait for each other are at work all at once: they would leave nobody a processor.
+void run_as_quick_form(Module& module, const KernelCode& code) {
+  Function* own = module.getFunction(code.symbol);
+  own->setName(code.symbol + ".quick");
+  own->setLinkage(GlobalValue::InternalLinkage);
+  Function* function =
+      Function::Create(own->getFunctionType(), Function::ExternalLinkage, code.symbol, module);
+  function->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> ir(BasicBlock::Create(module.getContext(), "entry", function));
+  Constant* quick = own;
+  if (code.waits_for_blocks) quick = ConstantPointerNull::get(ir.getPtrTy());
+  SmallVector<Value*, 6> operands = {
+      ir.CreateIntToPtr(outside_address(module, quick_form_name), ir.getPtrTy()), quick};
+  for (Argument& argument : function->args())
+    operands.push_back(&argument);
+  SmallVector<Type*, 6> types;
+  for (const Value* operand : operands)
+    types.push_back(operand->getType());
+  ir.CreateCall(
+      module.getOrInsertFunction(run_quick_symbol, FunctionType::get(ir.getVoidTy(), types, false)),
+      operands);
+  ir.CreateRetVoid();
+}
+
+tl::unexpected<Error> at_kernel(Error error, const std::string& kernel) {
+  if (error.where.empty()) error.where = fmt::format("kernel {}", kernel);
+  return tl::unexpected(std::move(error));
+}
+
+// Complaints are LLVM's errors about what is in a context, of which the first is kept.
+class Complaints {
+ public:
+  explicit Complaints(LLVMContext& context) : context_(context) {
+    context.setDiagnosticHandler(std::make_unique<Diagnostics>(text_));
+  }
+  ~Complaints() { context_.setDiagnosticHandler(std::make_unique<DiagnosticHandler>()); }
+  Complaints(const Complaints&) = delete;
+  Complaints& operator=(const Complaints&) = delete;
+
+  Status status() const {
+    if (text_.empty()) return {};
+    return tl::unexpected(Error{ErrorKind::system, fmt::format("LLVM: {}", text_)});
+  }
+
+ private:
+  LLVMContext& context_;
+  std::string text_;
+};
+
 }  // namespace
 
-Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelContext& context) {
-  const std::string where = fmt::format("kernel {}", context.kernel);
-  const auto at_kernel = [&](Error error) {
-    if (error.where.empty()) error.where = where;
-    return tl::unexpected(std::move(error));
-  };
-  std::string complaint;
-  module->getContext().setDiagnosticHandler(std::make_unique<Diagnostics>(complaint));
+Result<LoweredKernel> lower_kernel(LlvmModule lifted, const KernelContext& context) {
+  const auto at = [&](Error error) { return at_kernel(std::move(error), context.kernel); };
+  const std::unique_ptr<Module>& module = lifted.module;
+  const Complaints complaints(*lifted.context);
   Result<std::unique_ptr<TargetMachine>> target = make_host_target();
-  if (!target) return at_kernel(target.error());
+  if (!target) return at(target.error());
 
   use_directed_instructions(*module, **target);
   if (context.traced) mark_private_accesses(*module, !context.watched);
   Result<ThreadFunction> thread = make_thread_function(*module, context);
-  if (!thread) return at_kernel(thread.error());
+  if (!thread) return at(thread.error());
   if (context.lines) note_lines(*thread, *context.lines);
   // Before anything is simplified, so that no access is optimised away.
   if (context.watched) {
@@ -80,7 +131,7 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   }
   module->setTargetTriple((*target)->getTargetTriple().str());
   module->setDataLayout((*target)->createDataLayout());
-  if (Status status = verify(*module, "lowering"); !status) return at_kernel(status.error());
+  if (Status status = verify(*module, "lowering"); !status) return at(status.error());
   simplify(*thread->function, **target);
   read_structures_first(*thread);
   bind_origin(*thread->function);
@@ -97,19 +148,51 @@ Result<KernelCode> compile_kernel(std::unique_ptr<Module> module, const KernelCo
   code.waits_for_blocks = body.waits_for_blocks;
   drop_thread_function(*module, thread->function);
   if (context.lines) settle_lines(*module, context.kernel, *context.lines);
-  if (Status status = verify(*module, "region splitting"); !status) {
-    return at_kernel(status.error());
+  if (Status status = verify(*module, "region splitting"); !status) return at(status.error());
+  if (Status status = complaints.status(); !status) return at(status.error());
+  return LoweredKernel{std::move(lifted), context.kernel, std::move(code)};
+}
+
+Result<KernelCode> finish_kernel(LoweredKernel kernel, Form form) {
+  const auto at = [&](Error error) { return at_kernel(std::move(error), kernel.kernel); };
+  Module& module = *kernel.llvm.module;
+  const Complaints complaints(*kernel.llvm.context);
+  Result<std::unique_ptr<TargetMachine>> target = make_host_target();
+  if (!target) return at(target.error());
+  define_directed_floats(module);
+  if (form == Form::quick) {
+    run_as_quick_form(module, kernel.code);
+    optimise_quickly(module, **target);
+  } else {
+    optimise(module, **target);
   }
-  define_directed_floats(*module);
-  optimise(*module, **target);
-  inline_directed_floats(*module);
-  Result<std::unique_ptr<MemoryBuffer>> object = compile(*module, **target);
-  if (!object) return at_kernel(object.error());
-  if (!complaint.empty()) {
-    return at_kernel(Error{ErrorKind::system, fmt::format("LLVM: {}", complaint)});
+  inline_directed_floats(module);
+  Result<std::unique_ptr<MemoryBuffer>> object = compile(module, **target);
+  if (!object) return at(object.error());
+  if (Status status = complaints.status(); !status) return at(status.error());
+  kernel.code.object = std::move(*object);
+  return std::move(kernel.code);
+}
+
+PackedKernel packed(const LoweredKernel& kernel) {
+  PackedKernel packed{"", kernel.kernel, kernel.code.symbol, kernel.code.scratch_bytes,
+                      kernel.code.waits_for_blocks};
+  raw_string_ostream stream(packed.bitcode);
+  WriteBitcodeToFile(*kernel.llvm.module, stream);
+  return packed;
+}
+
+Result<LoweredKernel> unpacked(const PackedKernel& packed) {
+  LoweredKernel kernel;
+  Expected<std::unique_ptr<Module>> module =
+      parseBitcodeFile(MemoryBufferRef(packed.bitcode, "sluice-kernel"), *kernel.llvm.context);
+  if (!module) {
+    return at_kernel(Error{ErrorKind::system, toString(module.takeError())}, packed.kernel);
   }
-  code.object = std::move(*object);
-  return code;
+  kernel.llvm.module = std::move(*module);
+  kernel.kernel = packed.kernel;
+  kernel.code = {nullptr, packed.symbol, packed.scratch_bytes, packed.waits_for_blocks};
+  return kernel;
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -12,6 +12,7 @@
 #include "hostcuda/jit/library/device_library.hpp"
 #include "hostcuda/jit/library/directed_double.hpp"
 #include "hostcuda/jit/library/fault_guard.hpp"
+#include "hostcuda/jit/library/quick_form.hpp"
 #include "hostcuda/jit/library/wait_turns.hpp"
 #include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
@@ -43,6 +44,7 @@ StringMap<orc::ExecutorAddr> make_runtime_symbols() {
   add(exchange_symbol, &sluice_jit_exchange);
   add(advance_symbol, &sluice_jit_advance);
   add(guarded_symbol, &sluice_jit_run_guarded);
+  add(run_quick_symbol, &sluice_jit_run_quick);
   add(trace_symbol, &sluice_jit_trace);
   add(thread_accesses_symbol, &sluice_jit_thread_accesses);
   add(thread_meets_symbol, &sluice_jit_thread_meets);

@@ -11,6 +11,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
@@ -126,6 +128,23 @@ void optimise(Module& module, TargetMachine& target) {
       });
   managers.builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
       .run(module, managers.modules);
+}
+
+// Its instructions are chosen one by one and its registers block by block: of the time that a good
+// form takes, that is half.
+void optimise_quickly(Module& module, TargetMachine& target) {
+  PassManagers managers(target);
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  ModulePassManager all;
+  all.addPass(GlobalDCEPass());
+  all.addPass(AlwaysInlinerPass());
+  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, managers.modules);
+  target.setOptLevel(CodeGenOptLevel::None);
 }
 
 Result<std::unique_ptr<MemoryBuffer>> compile(Module& module, TargetMachine& target) {

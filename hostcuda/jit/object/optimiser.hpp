@@ -19,6 +19,9 @@ void simplify(llvm::Function& function, llvm::TargetMachine& target);
 // optimise() runs LLVM's O3 pipeline over the finished block functions.
 void optimise(llvm::Module& module, llvm::TargetMachine& target);
 
+// optimise_quickly() does what costs little and saves most, and has the target do alike.
+void optimise_quickly(llvm::Module& module, llvm::TargetMachine& target);
+
 // compile() makes an object file. A module that LLVM's verifier refuses is an error of ours,
 // returned rather than fatal.
 Result<std::unique_ptr<llvm::MemoryBuffer>> compile(llvm::Module& module,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 

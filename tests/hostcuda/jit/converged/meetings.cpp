@@ -17,7 +17,7 @@
 namespace sluice::hostcuda {
 namespace {
 
-// lower() does to a kernel what compile_kernel() does before it looks for meetings.
+// lower() does to a kernel what lower_kernel() does before it looks for meetings.
 Result<jit::ThreadFunction> lower(llvm::Module& module, const jit::KernelContext& context) {
   Result<std::unique_ptr<llvm::TargetMachine>> target = jit::make_host_target();
   if (!target) return tl::unexpected(target.error());

@@ -17,7 +17,7 @@ unsigned meetings_in(const std::string& ptx, const std::string& kernel, const Di
 // ptx_of() reads a file that the build has made of tests/kernels/NAME.cu.
 std::string ptx_of(const std::string& name);
 
-// use_thread_function() lowers a kernel as compile_kernel() does before it looks for meetings, and
+// use_thread_function() lowers a kernel as lower_kernel() does before it looks for meetings, and
 // calls use(thread function). The test fails where the kernel can't be lowered.
 void use_thread_function(const std::string& ptx, const std::string& kernel, const Dim3& block,
                          llvm::function_ref<void(llvm::Function&)> use);
