@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,7 +39,7 @@ using jit::KernelContext;
 struct CompiledModule::State : std::enable_shared_from_this<State> {
   // Most kernels are compiled in less.
   static constexpr std::chrono::milliseconds patience{1000};
-  // Most in less than this too. A user notices what takes longer.
+  // Most in less than this too; what goes over from one form to the other costs it some milliseconds.
   static constexpr std::chrono::milliseconds moment{50};
 
   State(ptx::Module parsed, FirstCode first_code)
@@ -164,6 +165,11 @@ Result<KernelCode> CompiledModule::State::compile(const KernelContext& context,
   }
   if (auto made = good->wait_until(began + moment)) return keep(std::move(*made), key);
   Result<KernelCode> quick = jit::finish_kernel(std::move(*lowered), jit::Form::quick);
+  if (!quick) {
+    std::promise<Result<KernelCode>> made;
+    good->leave_to([&](Result<KernelCode> code) { made.set_value(std::move(code)); });
+    return keep(made.get_future().get(), key);
+  }
   good->leave_to([state = shared_from_this(), key, &slot](Result<KernelCode> made) {
     made = keep(std::move(made), key);
     const auto function = made ? state->link(*made, slot) : tl::unexpected(made.error());
@@ -252,14 +258,20 @@ Result<SluiceBlockCode> CompiledModule::block_code(std::string_view kernel, cons
 }
 
 FirstCode first_code() {
-  const char* text = std::getenv("SLUICE_FIRST_CODE");
-  const std::string_view wanted = text == nullptr ? "" : text;
-  if (wanted == "good") return FirstCode::good;
-  if (wanted == "quick") return FirstCode::quick;
-  if (!wanted.empty()) {
-    log::warning("SLUICE_FIRST_CODE: '{}' is none of good, quick (now: as if it were unset)", text);
-  }
-  return FirstCode::soon;
+  static std::once_flag once;
+  static FirstCode first = FirstCode::soon;
+  std::call_once(once, [] {
+    const char* text = std::getenv("SLUICE_FIRST_CODE");
+    const std::string_view wanted = text == nullptr ? "" : text;
+    if (wanted == "good") {
+      first = FirstCode::good;
+    } else if (wanted == "quick") {
+      first = FirstCode::quick;
+    } else if (!wanted.empty()) {
+      log::warning("SLUICE_FIRST_CODE: '{}' is none of good, quick (now: as if it were unset)", text);
+    }
+  });
+  return first;
 }
 
 void set_wait_listener(const WaitListener* listener) {

@@ -102,10 +102,14 @@ TEST(DeviceSettings, ThatAreNoneAreSaidAndLeftOut) {
   EXPECT_NE(set.errors.find("SLUICE_CPU_COMPUTE: 'sm_89'"), std::string::npos) << set.errors;
 }
 
-Outcome stencil_at_level(const std::string& level) {
+Outcome stencil_with(const std::string& setting, const std::string& value) {
   return run({build_path("bin/sluice"), "run", "--device", "cpu", "--off", "--",
               build_path("samples/stencil"), "--size", "128", "--iterations", "4"},
-             {{"SLUICE_CPU", level}});
+             {{"SLUICE_CODE_CACHE", "off"}, {setting, value}});
+}
+
+Outcome stencil_at_level(const std::string& level) {
+  return stencil_with("SLUICE_CPU", level);
 }
 
 std::string checksum(const Outcome& outcome) {
@@ -124,6 +128,16 @@ TEST(DeviceSettings, ALevelThatIsNoneIsSaidAndLeftOut) {
   const Outcome set = stencil_at_level("pentium");
   EXPECT_EQ(checksum(set), checksum(stencil_at_level("")));
   EXPECT_NE(set.errors.find("SLUICE_CPU: 'pentium'"), std::string::npos) << set.errors;
+}
+
+TEST(DeviceSettings, FirstCodeGivesTheSameAnswers) {
+  const std::string wanted = checksum(stencil_with("SLUICE_FIRST_CODE", ""));
+  EXPECT_EQ(wanted.find("checksum="), 0u) << wanted;
+  for (const char* first : {"good", "quick"})
+    EXPECT_EQ(checksum(stencil_with("SLUICE_FIRST_CODE", first)), wanted) << first;
+  const Outcome set = stencil_with("SLUICE_FIRST_CODE", "fast");
+  EXPECT_EQ(checksum(set), wanted);
+  EXPECT_NE(set.errors.find("SLUICE_FIRST_CODE: 'fast'"), std::string::npos) << set.errors;
 }
 
 // Shape is the stride of the inner loop, how many strides there are to do, and the rounds.
