@@ -39,7 +39,8 @@ using jit::KernelContext;
 struct CompiledModule::State : std::enable_shared_from_this<State> {
   // Most kernels are compiled in less.
   static constexpr std::chrono::milliseconds patience{1000};
-  // Most in less than this too; what goes over from one form to the other costs it some milliseconds.
+  // Most in less than this too; what goes over from one form to the other costs it some
+  // milliseconds.
   static constexpr std::chrono::milliseconds moment{50};
 
   State(ptx::Module parsed, FirstCode first_code)
@@ -268,7 +269,8 @@ FirstCode first_code() {
     } else if (wanted == "quick") {
       first = FirstCode::quick;
     } else if (!wanted.empty()) {
-      log::warning("SLUICE_FIRST_CODE: '{}' is none of good, quick (now: as if it were unset)", text);
+      log::warning("SLUICE_FIRST_CODE: '{}' is none of good, quick (now: as if it were unset)",
+                   text);
     }
   });
   return first;
