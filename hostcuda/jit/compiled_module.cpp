@@ -63,7 +63,7 @@ struct CompiledModule::State : std::enable_shared_from_this<State> {
   Status compile(const std::string& kernel, const Dim3& block, CodeVariant variant, Slot& slot);
   // make_code() is the object file, from the cache or newly compiled.
   Result<KernelCode> make_code(const KernelContext& context, Slot& slot);
-  Result<KernelCode> compile(const KernelContext& context, const std::string& key, Slot& slot);
+  Result<KernelCode> compile_anew(const KernelContext& context, const std::string& key, Slot& slot);
   // keep() puts newly compiled code into the cache.
   static Result<KernelCode> keep(Result<KernelCode> code, const std::string& key);
   Result<SluiceBlockFunction> link(KernelCode& code, Slot& slot);
@@ -141,13 +141,13 @@ Result<KernelCode> CompiledModule::State::make_code(const KernelContext& context
                          cache != nullptr ? "which the next start is spared"
                                           : "which a cache would spare the next start",
                          patience);
-  Result<KernelCode> code = compile(context, key, slot);
+  Result<KernelCode> code = compile_anew(context, key, slot);
   if (code) jit::count_compiled();
   return code;
 }
 
-Result<KernelCode> CompiledModule::State::compile(const KernelContext& context,
-                                                  const std::string& key, Slot& slot) {
+Result<KernelCode> CompiledModule::State::compile_anew(const KernelContext& context,
+                                                       const std::string& key, Slot& slot) {
   const auto began = std::chrono::steady_clock::now();
   jit::LlvmModule llvm;
   Result<std::unique_ptr<llvm::Module>> lifted = ptx::lift(*llvm.context, module, context.kernel);

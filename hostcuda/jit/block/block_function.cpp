@@ -22,29 +22,28 @@ FunctionType* block_function_type(LLVMContext& context) {
   return FunctionType::get(Type::getVoidTy(context), {pointer, i32, i32, pointer}, false);
 }
 
-// The function that is called from outside: fault_guard.hpp's with the blocks' own as its body.
-Function* emit_guarded(Function* inner, StringRef name) {
-  Module* module = inner->getParent();
-  LLVMContext& context = module->getContext();
-  Function* function =
-      Function::Create(inner->getFunctionType(), Function::ExternalLinkage, name, module);
+}  // namespace
+
+Function* emit_call_through(Module& module, StringRef name, StringRef symbol, Constant* body,
+                            const char* address) {
+  LLVMContext& context = module.getContext();
+  FunctionType* type = block_function_type(context);
+  Function* function = Function::Create(type, Function::ExternalLinkage, name, module);
   function->addFnAttr(Attribute::NoUnwind);
   IRBuilder<> ir(BasicBlock::Create(context, "entry", function));
   SmallVector<Type*, 6> types = {ir.getPtrTy()};
-  types.append(inner->getFunctionType()->param_begin(), inner->getFunctionType()->param_end());
+  types.append(type->param_begin(), type->param_end());
   types.push_back(ir.getPtrTy());
-  FunctionCallee guard =
-      module->getOrInsertFunction(guarded_symbol, FunctionType::get(ir.getVoidTy(), types, false));
-  SmallVector<Value*, 6> operands = {inner};
+  FunctionCallee through =
+      module.getOrInsertFunction(symbol, FunctionType::get(ir.getVoidTy(), types, false));
+  SmallVector<Value*, 6> operands = {body};
   for (Argument& argument : function->args())
     operands.push_back(&argument);
-  operands.push_back(ir.CreateIntToPtr(outside_address(*module, fault_name), ir.getPtrTy()));
-  ir.CreateCall(guard, operands);
+  operands.push_back(ir.CreateIntToPtr(outside_address(module, address), ir.getPtrTy()));
+  ir.CreateCall(through, operands);
   ir.CreateRetVoid();
   return function;
 }
-
-}  // namespace
 
 Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, bool is_flushing,
                               StringRef name) {
@@ -110,9 +109,11 @@ Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, boo
   ir.SetInsertPoint(done);
   if (body.reductions) body.reductions->end(ir, scratch);
   ir.CreateRetVoid();
-  if (!is_flushing) return emit_guarded(function, name);
-  mark_flushing(*body.function);
-  return emit_guarded(run_flushing(*function), name);
+  if (is_flushing) {
+    mark_flushing(*body.function);
+    function = run_flushing(*function);
+  }
+  return emit_call_through(*module, name, guarded_symbol, function, fault_name);
 }
 
 }  // namespace sluice::hostcuda::jit

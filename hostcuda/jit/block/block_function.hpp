@@ -14,4 +14,11 @@ namespace sluice::hostcuda::jit {
 llvm::Function* emit_block_function(const BlockBody& body, uint64_t shared_offset, bool is_flushing,
                                     llvm::StringRef name);
 
+// emit_call_through() adds a function `name` with that signature, to be called from outside: a call
+// of the runtime's function `symbol` with `body`, the arguments and the address that `address`
+// names (outside_address.hpp).
+llvm::Function* emit_call_through(llvm::Module& module, llvm::StringRef name,
+                                  llvm::StringRef symbol, llvm::Constant* body,
+                                  const char* address);
+
 }  // namespace sluice::hostcuda::jit

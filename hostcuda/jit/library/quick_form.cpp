@@ -6,21 +6,18 @@
 #include "hostcuda/jit/library/device_fault.hpp"
 
 namespace sluice::hostcuda::jit {
-namespace {
 
 // As in host_target.cpp, no local static's guard.
-uint32_t most_inside() {
+uint32_t processors_beside_one() {
   static std::once_flag once;
   static uint32_t most = 1;
   std::call_once(once, [] { most = std::max<uint32_t>(2, available_processors()) - 1; });
   return most;
 }
 
-}  // namespace
-
 void QuickForm::run(SluiceBlockFunction quick, const SluiceBlockLaunch* launch, uint32_t first,
                     uint32_t count, void* scratch) {
-  if (good_.load() == nullptr && enter(quick == nullptr ? 0 : most_inside())) {
+  if (good_.load() == nullptr && enter(quick == nullptr ? 0 : processors_beside_one())) {
     if (quick == nullptr) {
       std::atomic_ref(*fault_).store(static_cast<uint8_t>(DeviceFault::trap));
       count = 0;
@@ -56,8 +53,8 @@ void QuickForm::leave() {
 
 }  // namespace sluice::hostcuda::jit
 
-void sluice_jit_run_quick(sluice::hostcuda::jit::QuickForm* form, SluiceBlockFunction quick,
-                          const SluiceBlockLaunch* launch, uint32_t first, uint32_t count,
-                          void* scratch) {
+void sluice_jit_run_quick(SluiceBlockFunction quick, const SluiceBlockLaunch* launch,
+                          uint32_t first, uint32_t count, void* scratch,
+                          sluice::hostcuda::jit::QuickForm* form) {
   form->run(quick, launch, first, count, scratch);
 }

@@ -10,6 +10,10 @@
 
 namespace sluice::hostcuda::jit {
 
+// processors_beside_one() is how many processors this process has when one has other work: 1 at
+// least.
+uint32_t processors_beside_one();
+
 // QuickForm runs blocks in the quick form one by one, and goes over to the good one between two of
 // them. Until then it leaves a processor to the thread that makes that: others who call it wait for
 // the good form. So a launch takes about as long as if it had waited for its code. Thread-safe.
@@ -37,13 +41,13 @@ class QuickForm {
   uint8_t* fault_ = nullptr;
 };
 
-// The function of this name has the arguments of run() behind its QuickForm.
+// The function of this name has the arguments of run(), and behind them its QuickForm.
 inline constexpr const char* run_quick_symbol = "sluice_jit_run_quick";
 // The kernel's QuickForm, as an outside address. No variable of PTX has this name.
 inline constexpr const char* quick_form_name = ".quick";
 
 }  // namespace sluice::hostcuda::jit
 
-extern "C" void sluice_jit_run_quick(sluice::hostcuda::jit::QuickForm* form,
-                                     SluiceBlockFunction quick, const SluiceBlockLaunch* launch,
-                                     uint32_t first, uint32_t count, void* scratch);
+extern "C" void sluice_jit_run_quick(SluiceBlockFunction quick, const SluiceBlockLaunch* launch,
+                                     uint32_t first, uint32_t count, void* scratch,
+                                     sluice::hostcuda::jit::QuickForm* form);

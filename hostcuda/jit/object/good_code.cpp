@@ -1,6 +1,5 @@
 #include "hostcuda/jit/object/good_code.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <deque>
 #include <string>
@@ -11,9 +10,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/processors.hpp"
 #include "base/terminal/slow_work.hpp"
 #include "base/thread/signals_blocked.hpp"
+#include "hostcuda/jit/library/quick_form.hpp"
 
 namespace sluice::hostcuda::jit {
 
@@ -76,7 +75,7 @@ class GoodCodeThreads {
   }
 
   const pid_t process_ = getpid();
-  const uint32_t most_ = std::max<uint32_t>(2, available_processors()) - 1;
+  const uint32_t most_ = processors_beside_one();
   std::mutex mutex_;  // guards what follows
   std::condition_variable none_;
   std::deque<std::shared_ptr<GoodCode>> waiting_;
@@ -90,7 +89,7 @@ std::shared_ptr<GoodCode> GoodCode::begin(PackedKernel kernel) {
 }
 
 void GoodCode::make() {
-  Result<LoweredKernel> kernel = unpacked(kernel_);
+  Result<LoweredKernel> kernel = unpacked(std::move(kernel_));
   Made made =
       kernel ? finish_kernel(std::move(*kernel), Form::good) : tl::unexpected(kernel.error());
   std::unique_lock lock(mutex_);

@@ -35,7 +35,7 @@ class GoodCode {
   explicit GoodCode(PackedKernel kernel) : kernel_(std::move(kernel)) {}
   void make();
 
-  const PackedKernel kernel_;
+  PackedKernel kernel_;
   bool is_behind_others_ = false;  // as it was begun
   std::mutex mutex_;               // guards what follows
   std::condition_variable changed_;

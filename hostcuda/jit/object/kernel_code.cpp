@@ -7,7 +7,6 @@
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
-#include <llvm/IR/IRBuilder.h>
 
 #include "hostcuda/jit/block/block_body.hpp"
 #include "hostcuda/jit/block/block_function.hpp"
@@ -15,7 +14,6 @@
 #include "hostcuda/jit/library/quick_form.hpp"
 #include "hostcuda/jit/lines/debug_lines.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
-#include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/object/host_target.hpp"
 #include "hostcuda/jit/object/optimiser.hpp"
 #include "hostcuda/jit/watch/data_oblivious.hpp"
@@ -59,29 +57,16 @@ void drop_thread_function(Module& module, Function* thread) {
   }
 }
 
-// run_as_quick_form() has QuickForm::run() called in the place of the function of this name. Blocks
+// run_as_quick_form() has QuickForm::run() called in the place of the kernel's function. Blocks
 // that wait for each other are at work all at once: they would leave nobody a processor.
 void run_as_quick_form(Module& module, const KernelCode& code) {
   Function* own = module.getFunction(code.symbol);
   own->setName(code.symbol + ".quick");
   own->setLinkage(GlobalValue::InternalLinkage);
-  Function* function =
-      Function::Create(own->getFunctionType(), Function::ExternalLinkage, code.symbol, module);
-  function->addFnAttr(Attribute::NoUnwind);
-  IRBuilder<> ir(BasicBlock::Create(module.getContext(), "entry", function));
   Constant* quick = own;
-  if (code.waits_for_blocks) quick = ConstantPointerNull::get(ir.getPtrTy());
-  SmallVector<Value*, 6> operands = {
-      ir.CreateIntToPtr(outside_address(module, quick_form_name), ir.getPtrTy()), quick};
-  for (Argument& argument : function->args())
-    operands.push_back(&argument);
-  SmallVector<Type*, 6> types;
-  for (const Value* operand : operands)
-    types.push_back(operand->getType());
-  ir.CreateCall(
-      module.getOrInsertFunction(run_quick_symbol, FunctionType::get(ir.getVoidTy(), types, false)),
-      operands);
-  ir.CreateRetVoid();
+  if (code.waits_for_blocks)
+    quick = ConstantPointerNull::get(PointerType::get(own->getContext(), 0));
+  emit_call_through(module, code.symbol, run_quick_symbol, quick, quick_form_name);
 }
 
 tl::unexpected<Error> at_kernel(Error error, const std::string& kernel) {
@@ -175,24 +160,23 @@ Result<KernelCode> finish_kernel(LoweredKernel kernel, Form form) {
 }
 
 PackedKernel packed(const LoweredKernel& kernel) {
-  PackedKernel packed{"", kernel.kernel, kernel.code.symbol, kernel.code.scratch_bytes,
-                      kernel.code.waits_for_blocks};
+  const KernelCode& code = kernel.code;
+  PackedKernel packed{
+      "", kernel.kernel, {nullptr, code.symbol, code.scratch_bytes, code.waits_for_blocks}};
   raw_string_ostream stream(packed.bitcode);
   WriteBitcodeToFile(*kernel.llvm.module, stream);
   return packed;
 }
 
-Result<LoweredKernel> unpacked(const PackedKernel& packed) {
-  LoweredKernel kernel;
+Result<LoweredKernel> unpacked(PackedKernel packed) {
+  LlvmModule llvm;
   Expected<std::unique_ptr<Module>> module =
-      parseBitcodeFile(MemoryBufferRef(packed.bitcode, "sluice-kernel"), *kernel.llvm.context);
+      parseBitcodeFile(MemoryBufferRef(packed.bitcode, "sluice-kernel"), *llvm.context);
   if (!module) {
     return at_kernel(Error{ErrorKind::system, toString(module.takeError())}, packed.kernel);
   }
-  kernel.llvm.module = std::move(*module);
-  kernel.kernel = packed.kernel;
-  kernel.code = {nullptr, packed.symbol, packed.scratch_bytes, packed.waits_for_blocks};
-  return kernel;
+  llvm.module = std::move(*module);
+  return LoweredKernel{std::move(llvm), std::move(packed.kernel), std::move(packed.code)};
 }
 
 }  // namespace sluice::hostcuda::jit

@@ -51,11 +51,9 @@ Result<KernelCode> finish_kernel(LoweredKernel kernel, Form form);
 struct PackedKernel {
   std::string bitcode;
   std::string kernel;
-  std::string symbol;
-  uint64_t scratch_bytes = 0;
-  bool waits_for_blocks = false;
+  KernelCode code;  // without its object file
 };
 PackedKernel packed(const LoweredKernel& kernel);
-Result<LoweredKernel> unpacked(const PackedKernel& packed);
+Result<LoweredKernel> unpacked(PackedKernel packed);
 
 }  // namespace sluice::hostcuda::jit

@@ -78,15 +78,20 @@ void restore_sums(Function& function) {
   }
 }
 
+// What costs little and saves most.
+void add_first_passes(FunctionPassManager& passes) {
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+}
+
 }  // namespace
 
 void simplify(Function& function, TargetMachine& target) {
   PassManagers managers(target);
   FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass(true));
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(InstCombinePass());
+  add_first_passes(passes);
   passes.addPass(CorrelatedValuePropagationPass());
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
@@ -135,10 +140,7 @@ void optimise(Module& module, TargetMachine& target) {
 void optimise_quickly(Module& module, TargetMachine& target) {
   PassManagers managers(target);
   FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass(true));
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(InstCombinePass());
+  add_first_passes(passes);
   ModulePassManager all;
   all.addPass(GlobalDCEPass());
   all.addPass(AlwaysInlinerPass());

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file/temporary_folder.hpp"
 #include "hostcuda/jit/run_kernel.hpp"
 
 namespace sluice::hostcuda {
@@ -19,12 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string& folder() {
-  static const std::string path = [] {
-    std::string name = (fs::temp_directory_path() / "sluice-code-cache-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    return name;
-  }();
-  return path;
+  static const TemporaryFolder made("sluice-code-cache");
+  return made.path();
 }
 
 // The process's cache is found at its first use.
@@ -73,7 +70,6 @@ class CodeCacheTest : public testing::Test {
     ASSERT_EQ(files().size(), 1u);
     file_ = files()[0];
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
 
   // expect_compiles() runs the kernel once more: the damaged file is passed over and replaced.
   void expect_compiles() {

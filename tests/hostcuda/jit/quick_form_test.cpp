@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file/temporary_folder.hpp"
 #include "base/processors.hpp"
 #include "hostcuda/jit/block_compiler.hpp"
 #include "ptx/parser.hpp"
@@ -101,10 +102,9 @@ TEST_F(QuickFormTest, WhereThereIsNoGoodFormTheyTrap) {
 const std::string& folder() {
   static const std::string path = [] {
     if (const char* of_parent = std::getenv("SLUICE_TEST_FOLDER")) return std::string(of_parent);
-    std::string name = (fs::temp_directory_path() / "sluice-quick-form-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    setenv("SLUICE_TEST_FOLDER", name.c_str(), 1);
-    return name;
+    static const TemporaryFolder made("sluice-quick-form");
+    setenv("SLUICE_TEST_FOLDER", made.path().c_str(), 1);
+    return made.path();
   }();
   return path;
 }
@@ -145,7 +145,6 @@ class FirstCodeTest : public testing::Test {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder()))
       fs::remove(entry.path());
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
 
   static std::unique_ptr<CompiledModule> load() {
     Result<ptx::Module> parsed = ptx::parse(long_kernel());
