@@ -128,10 +128,8 @@ class ModuleParser {
 }  // namespace
 
 Result<Module> parse(std::string_view text, std::string_view file) {
-  auto tokens = grammar::tokenise(text, file);
-  if (!tokens) return tl::unexpected(tokens.error());
   try {
-    TokenStream stream(std::move(*tokens), file);
+    TokenStream stream(text, file);
     return ModuleParser(stream).run();
   } catch (SyntaxError& error) {
     return tl::unexpected(std::move(error.error));

@@ -126,8 +126,8 @@ struct ListOperand {
   friend bool operator==(const ListOperand&, const ListOperand&);
 };
 struct PairOperand {
-  Identifier first;
-  Identifier second;
+  std::string first;
+  std::string second;
   friend bool operator==(const PairOperand&, const PairOperand&) = default;
 };
 struct NotOperand {

@@ -44,20 +44,20 @@ void for_each_name(Operand& operand, Visit&& visit) {
           if constexpr (requires { value.base; }) visit(value.base);
           if constexpr (requires { value.predicate; }) visit(value.predicate.name);
           if constexpr (requires { value.first; }) {
-            visit(value.first.name);
-            visit(value.second.name);
+            visit(value.first);
+            visit(value.second);
           }
         },
         leaf.value);
   });
 }
 
-// for_each_destination() calls visit(identifier) for each register that an instruction writes.
+// for_each_destination() calls visit(name) for each register that an instruction writes.
 template <class Visit>
 void for_each_destination(const Instruction& instruction, Visit&& visit) {
   if (!instruction.has_result()) return;
   for_each_operand(instruction.operands[0], [&](const Operand& leaf) {
-    if (const auto* name = std::get_if<Identifier>(&leaf.value)) visit(*name);
+    if (const auto* name = std::get_if<Identifier>(&leaf.value)) visit(name->name);
     if (const auto* pair = std::get_if<PairOperand>(&leaf.value)) {
       visit(pair->first);
       visit(pair->second);

@@ -1,5 +1,7 @@
 #include "ptx/grammar/body.hpp"
 
+#include <iterator>
+
 #include "ptx/grammar/declaration.hpp"
 #include "ptx/grammar/directive.hpp"
 
@@ -28,7 +30,7 @@ class BodyParser {
   void statement(std::vector<Statement>& statements) {
     if (stream_.at("{")) {
       statements.emplace_back(block());
-    } else if (stream_.at(Token::Kind::word) && stream_.peek(1).is(":")) {
+    } else if (stream_.at(Token::Kind::word) && stream_.second().is(":")) {
       Location location = stream_.location();
       statements.emplace_back(Label{std::string(stream_.next().text), location});
       stream_.expect(":");
@@ -80,8 +82,11 @@ class BodyParser {
     const OperandContext context{instruction.opcode == Opcode::call,
                                  instruction.info().accesses_memory(), &sizes_};
     do {
-      instruction.operands.push_back(parse_operand(stream_, context));
+      operands_.push_back(parse_operand(stream_, context));
     } while (stream_.accept(","));
+    instruction.operands.assign(std::make_move_iterator(operands_.begin()),
+                                std::make_move_iterator(operands_.end()));
+    operands_.clear();
     if (!stream_.accept(";")) stream_.fail("',' or ';' after the operand");
     return instruction;
   }
@@ -89,6 +94,7 @@ class BodyParser {
   TokenStream& stream_;
   ElementSizes& sizes_;
   unsigned depth_ = 0;
+  std::vector<Operand> operands_;  // of the instruction that is read
 };
 
 }  // namespace

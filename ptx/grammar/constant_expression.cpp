@@ -31,7 +31,11 @@ Constant from_double(double value) {
 
 // Binary operators of C, in their order; a higher number binds tighter.
 int precedence(const Token& token) {
-  if (token.kind != Token::Kind::symbol) return 0;
+  // A comma or a bracket ends most constants.
+  constexpr std::string_view begins = "|&^=!<>+-*/%";
+  if (token.kind != Token::Kind::symbol ||
+      begins.find(token.text.front()) == std::string_view::npos)
+    return 0;
   static constexpr struct {
     std::string_view text;
     int level;
@@ -180,10 +184,8 @@ class ExpressionParser {
 
 bool begins_constant(const TokenStream& stream) {
   if (stream.at(Token::Kind::number)) return true;
-  for (std::string_view text : {"-", "+", "~", "!", "(", "WARP_SZ"}) {
-    if (stream.at(text)) return true;
-  }
-  return false;
+  if (!stream.at(Token::Kind::symbol)) return stream.at("WARP_SZ");
+  return std::string_view("-+~!(").find(stream.peek().text.front()) != std::string_view::npos;
 }
 
 Constant parse_constant(TokenStream& stream) {

@@ -92,7 +92,7 @@ class InitialiserParser {
   // element() reads `7`, `1.5`, `name`, `name+4`, `generic(name)+4`, `0xFF00(name+4)` or
   // `0xFF00(generic(name)+4)`.
   Operand element() {
-    if (stream_.at(Token::Kind::number) && stream_.peek(1).is("(")) {
+    if (stream_.at(Token::Kind::number) && stream_.second().is("(")) {
       IntegerLiteral mask = parse_mask();
       stream_.expect("(");
       Offset address = this->address();
@@ -120,7 +120,7 @@ class InitialiserParser {
 
   Offset address() {
     Offset address;
-    if (stream_.at("generic") && stream_.peek(1).is("(")) {
+    if (stream_.at("generic") && stream_.second().is("(")) {
       address.is_generic = true;
       stream_.expect("generic");
       stream_.expect("(");

@@ -1,204 +1,176 @@
 #include "ptx/grammar/lexer.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 namespace sluice::ptx::grammar {
 namespace {
 
-// The character tests of <cctype> depend on the locale of the user's process.
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+// What a character can be. The tests of <cctype> depend on the locale of the user's process.
+enum Class : unsigned char { digit = 1, letter = 2, follow = 4, blank = 8, operation = 16 };
+
+constexpr std::array<unsigned char, 256> classes = [] {
+  std::array<unsigned char, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) {
+    if (c >= '0' && c <= '9') table[c] = digit | follow;
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) table[c] = letter | follow;
+  }
+  for (const char c : std::string_view("_$"))
+    table[static_cast<unsigned char>(c)] = follow;
+  for (const char c : std::string_view(" \t\r\n\f\v"))
+    table[static_cast<unsigned char>(c)] = blank;
+  for (const char c : std::string_view("{}()[]<>;:,@!|&^~+-*/%?=#"))
+    table[static_cast<unsigned char>(c)] = operation;
+  return table;
+}();
+
+bool is(char c, unsigned char wanted) {
+  return (classes[static_cast<unsigned char>(c)] & wanted) != 0;
 }
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_follow(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '$';
-}
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
-}
-
-class Lexer {
- public:
-  Lexer(std::string_view text, std::string_view file)
-      : text_(text.substr(0, text.find('\0'))), file_(file) {}
-
-  Result<std::vector<Token>> run() {
-    tokens_.reserve(text_.size() / 5 + 1);
-    for (;;) {
-      size_t before = at_;
-      if (Status status = skip_blanks_and_comments(); !status)
-        return tl::unexpected(status.error());
-      Token token;
-      token.location = here();
-      token.follows_directly = at_ == before && at_ != 0;
-      if (at_ == text_.size()) {
-        tokens_.push_back(token);
-        return std::move(tokens_);
-      }
-      size_t begin = at_;
-      if (Status status = read(token); !status) return tl::unexpected(status.error());
-      token.text = text_.substr(begin, at_ - begin);
-      tokens_.push_back(token);
-    }
-  }
-
- private:
-  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : 0; }
-  Location here() const { return {line_, static_cast<uint32_t>(at_ - line_begin_ + 1)}; }
-
-  void step() {
-    if (text_[at_] == '\n') {
-      ++line_;
-      line_begin_ = at_ + 1;
-    }
-    ++at_;
-  }
-
-  Status skip_blanks_and_comments() {
-    for (;;) {
-      if (at_ < text_.size() && is_blank(peek())) {
-        step();
-      } else if (peek() == '/' && peek(1) == '/') {
-        while (at_ < text_.size() && peek() != '\n')
-          step();
-      } else if (peek() == '/' && peek(1) == '*') {
-        Location begin = here();
-        step();
-        step();
-        while (at_ < text_.size() && !(peek() == '*' && peek(1) == '/'))
-          step();
-        if (at_ == text_.size()) {
-          return invalid_input("expected '*/', found the end of the file", where(file_, begin));
-        }
-        step();
-        step();
-      } else {
-        return {};
-      }
-    }
-  }
-
-  Status read(Token& token) {
-    char c = peek();
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)) && starts_operand())) {
-      token.kind = Token::Kind::number;
-      read_number();
-      return {};
-    }
-    if (is_letter(c) || c == '_' || c == '$' || (c == '%' && starts_register())) {
-      token.kind = Token::Kind::word;
-      ++at_;
-      while (is_follow(peek()))
-        ++at_;
-      return {};
-    }
-    if (c == '.' && is_follow(peek(1))) {
-      token.kind = Token::Kind::dotted;
-      ++at_;
-      read_dotted();
-      return {};
-    }
-    if (c == '"') return read_string(token);
-    return read_symbol(token);
-  }
-
-  // A dot before a digit begins a number (`.5`) unless a word or a modifier stands directly before
-  // it, as in `tex.2d`.
-  bool starts_operand() const {
-    return at_ == 0 || !(is_follow(text_[at_ - 1]) || text_[at_ - 1] == '>');
-  }
-
-  // `%` begins a register, except after an operand, where it is the remainder operator.
-  bool starts_register() const {
-    bool after_value =
-        !tokens_.empty() && (tokens_.back().kind == Token::Kind::number || tokens_.back().is(")"));
-    return is_follow(peek(1)) && !after_value;
-  }
-
-  void read_dotted() {
-    for (;;) {
-      while (is_follow(peek()))
-        ++at_;
-      if (peek() == ':' && peek(1) == ':' && is_follow(peek(2))) {
-        at_ += 2;
-      } else {
-        return;
-      }
-    }
-  }
-
-  // Numbers are delimited here and checked where their value is taken (constant_expression.cpp).
-  void read_number() {
-    bool hexadecimal = peek() == '0' && (peek(1) == 'x' || peek(1) == 'X');
-    bool bits =
-        peek() == '0' && (peek(1) == 'f' || peek(1) == 'F' || peek(1) == 'd' || peek(1) == 'D');
-    while (at_ < text_.size()) {
-      char c = peek();
-      if (is_follow(c)) {
-        ++at_;
-        bool exponent = (c == 'e' || c == 'E') && !hexadecimal && !bits;
-        if (exponent && (peek() == '+' || peek() == '-') && is_digit(peek(1))) ++at_;
-      } else if (c == '.' && !hexadecimal && !bits && !is_letter(peek(1))) {
-        ++at_;
-      } else {
-        return;
-      }
-    }
-  }
-
-  Status read_string(Token& token) {
-    token.kind = Token::Kind::string;
-    ++at_;
-    while (peek() != '"') {
-      if (at_ == text_.size() || peek() == '\n') {
-        return invalid_input("expected '\"' at the end of the string",
-                             where(file_, token.location));
-      }
-      at_ += peek() == '\\' && peek(1) != '\n' && at_ + 1 < text_.size() ? 2 : 1;
-    }
-    ++at_;
-    return {};
-  }
-
-  Status read_symbol(Token& token) {
-    static constexpr std::string_view two[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
-    token.kind = Token::Kind::symbol;
-    for (std::string_view symbol : two) {
-      if (text_.substr(at_, 2) == symbol) {
-        at_ += 2;
-        return {};
-      }
-    }
-    static constexpr std::string_view one = "{}()[]<>;:,@!|&^~+-*/%?=#";
-    if (one.find(peek()) == std::string_view::npos) {
-      unsigned char c = static_cast<unsigned char>(peek());
-      std::string found =
-          c > ' ' && c < 0x7f ? fmt::format("'{}'", peek()) : fmt::format("byte 0x{:02x}", c);
-      return invalid_input("expected a statement or operand, found " + found,
-                           where(file_, token.location));
-    }
-    ++at_;
-    return {};
-  }
-
-  std::string_view text_;
-  std::string_view file_;
-  size_t at_ = 0;
-  size_t line_begin_ = 0;
-  uint32_t line_ = 1;
-  std::vector<Token> tokens_;
-};
 
 }  // namespace
 
-std::string where(std::string_view file, const Location& location) {
-  return fmt::format("{}:{}:{}", file, location.line, location.column);
+Token Lexer::next() {
+  const size_t before = at_;
+  skip_blanks_and_comments();
+  Token token;
+  token.location = here();
+  token.follows_directly = at_ == before && at_ != 0;
+  if (at_ == text_.size()) return token;
+  const size_t begin = at_;
+  token.kind = read();
+  token.text = text_.substr(begin, at_ - begin);
+  after_value_ = token.kind == Token::Kind::number || token.is(")");
+  return token;
 }
 
-Result<std::vector<Token>> tokenise(std::string_view text, std::string_view file) {
-  return Lexer(text, file).run();
+void Lexer::fail(const std::string& what, const Location& location) const {
+  throw SyntaxError{{ErrorKind::invalid_input, what, where(file_, location), {}}};
+}
+
+void Lexer::take_line_end() {
+  if (text_[at_] == '\n') {
+    ++line_;
+    line_begin_ = at_ + 1;
+  }
+  ++at_;
+}
+
+void Lexer::skip_blanks_and_comments() {
+  while (at_ < text_.size()) {
+    if (is(text_[at_], blank)) {
+      take_line_end();
+    } else if (text_[at_] == '/' && (peek(1) == '/' || peek(1) == '*')) {
+      skip_comment();
+    } else {
+      return;
+    }
+  }
+}
+
+void Lexer::skip_comment() {
+  if (peek(1) == '/') {
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    return;
+  }
+  const Location begin = here();
+  const size_t end = text_.find("*/", at_ + 2);
+  if (end == std::string_view::npos) fail("expected '*/', found the end of the file", begin);
+  while (at_ < end + 2)
+    take_line_end();
+}
+
+Token::Kind Lexer::read() {
+  const char c = text_[at_];
+  if (is(c, digit) || (c == '.' && is(peek(1), digit) && starts_operand())) {
+    read_number();
+    return Token::Kind::number;
+  }
+  // `%` begins a register, except after an operand, where it is the remainder operator.
+  if (is(c, follow) || (c == '%' && is(peek(1), follow) && !after_value_)) {
+    read_word();
+    return Token::Kind::word;
+  }
+  if (c == '.' && is(peek(1), follow)) {
+    read_dotted();
+    return Token::Kind::dotted;
+  }
+  if (c == '"') {
+    read_string();
+    return Token::Kind::string;
+  }
+  read_symbol();
+  return Token::Kind::symbol;
+}
+
+// A dot before a digit begins a number (`.5`) unless a word or a modifier stands directly before
+// it, as in `tex.2d`.
+bool Lexer::starts_operand() const {
+  return at_ == 0 || !(is(text_[at_ - 1], follow) || text_[at_ - 1] == '>');
+}
+
+void Lexer::read_word() {
+  ++at_;
+  while (is(peek(), follow))
+    ++at_;
+}
+
+void Lexer::read_dotted() {
+  read_word();
+  while (peek() == ':' && peek(1) == ':' && is(peek(2), follow)) {
+    at_ += 2;
+    read_word();
+  }
+}
+
+// Numbers are delimited here and checked where their value is taken (literal.cpp).
+void Lexer::read_number() {
+  const char second = peek(1) | 0x20;
+  const bool prefixed = peek() == '0' && (second == 'x' || second == 'f' || second == 'd');
+  while (at_ < text_.size()) {
+    const char c = peek();
+    if (is(c, follow)) {
+      ++at_;
+      const bool exponent = (c == 'e' || c == 'E') && !prefixed;
+      if (exponent && (peek() == '+' || peek() == '-') && is(peek(1), digit)) ++at_;
+    } else if (c == '.' && !prefixed && !is(peek(1), letter)) {
+      ++at_;
+    } else {
+      return;
+    }
+  }
+}
+
+void Lexer::read_string() {
+  const Location begin = here();
+  ++at_;
+  while (peek() != '"') {
+    if (at_ == text_.size() || peek() == '\n')
+      fail("expected '\"' at the end of the string", begin);
+    at_ += peek() == '\\' && peek(1) != '\n' && at_ + 1 < text_.size() ? 2 : 1;
+  }
+  ++at_;
+}
+
+void Lexer::read_symbol() {
+  const char c = text_[at_];
+  if (!is(c, operation)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const std::string found =
+        byte > ' ' && byte < 0x7f ? fmt::format("'{}'", c) : fmt::format("byte 0x{:02x}", byte);
+    fail("expected a statement or operand, found " + found, here());
+  }
+  // `<<`, `>>`, `==`, `&&`, `||`; `<=`, `>=`, `==`, `!=`.
+  const char second = peek(1);
+  const bool doubled = second == c && (c == '<' || c == '>' || c == '=' || c == '&' || c == '|');
+  const bool compares = second == '=' && (c == '<' || c == '>' || c == '!');
+  at_ += doubled || compares ? 2 : 1;
+}
+
+std::string where(std::string_view file, const Location& location) {
+  return fmt::format("{}:{}:{}", file, location.line, location.column);
 }
 
 }  // namespace sluice::ptx::grammar

@@ -17,8 +17,8 @@ class OperandParser {
     if (stream_.accept("{")) return {VectorOperand{list("}")}};
     if (stream_.accept("[")) return bracketed();
     if (context_.is_call && stream_.accept("(")) return {ListOperand{list(")")}};
-    if (stream_.at("!") && stream_.peek(1).kind == Token::Kind::word &&
-        !stream_.peek(1).is("WARP_SZ")) {
+    if (stream_.at("!") && stream_.second().kind == Token::Kind::word &&
+        !stream_.second().is("WARP_SZ")) {
       stream_.next();
       return {NotOperand{identifier()}};
     }
@@ -54,8 +54,10 @@ class OperandParser {
   Operand named() {
     const Token begin = stream_.peek();
     Identifier name = identifier();
-    if (stream_.accept("|")) return {PairOperand{std::move(name), identifier()}};
     if (!name.component.empty()) return {std::move(name)};
+    if (stream_.accept("|")) {
+      return {PairOperand{std::move(name.name), stream_.expect_word("a name")}};
+    }
     if (stream_.at("[")) return indexed(begin);
     if (stream_.at("+") || stream_.at("-")) {
       return {Offset{std::move(name.name), parse_byte_offset(stream_)}};

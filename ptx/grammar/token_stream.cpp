@@ -1,18 +1,13 @@
 #include "ptx/grammar/token_stream.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace sluice::ptx::grammar {
 
-const Token& TokenStream::peek(size_t ahead) const {
-  return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-}
-
-const Token& TokenStream::next() {
-  const Token& token = peek();
-  if (token.kind != Token::Kind::end) ++at_;
+Token TokenStream::next() {
+  const Token token = tokens_[first_];
+  tokens_[first_] = lexer_.next();
+  first_ ^= 1;
   return token;
 }
 

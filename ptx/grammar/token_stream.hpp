@@ -1,31 +1,25 @@
 // The parser's view of its tokens, and the one way in which it reports an error.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/result.hpp"
 #include "ptx/grammar/lexer.hpp"
 
 namespace sluice::ptx::grammar {
 
-// SyntaxError carries an Error from the depth of the recursive descent to parse(), which alone
-// catches it and returns it as a value.
-struct SyntaxError {
-  Error error;
-};
-
-// TokenStream hands out tokens in order. It stays at the end token once it is reached. `file` and
-// the text of the tokens must outlive it.
+// TokenStream hands out tokens in order, read from the text as they are wanted. It stays at the
+// end token once it is reached. `text` and `file` must outlive it.
 class TokenStream {
  public:
-  TokenStream(std::vector<Token> tokens, std::string_view file)
-      : tokens_(std::move(tokens)), file_(file) {}
+  TokenStream(std::string_view text, std::string_view file)
+      : lexer_(text, file), file_(file), tokens_{lexer_.next(), lexer_.next()} {}
 
-  const Token& peek(size_t ahead = 0) const;
-  const Token& next();
+  // peek() is the next token, second() the one behind it; both hold until next().
+  const Token& peek() const { return tokens_[first_]; }
+  const Token& second() const { return tokens_[first_ ^ 1]; }
+  Token next();
   bool at(std::string_view text) const { return peek().is(text); }
   bool at(Token::Kind kind) const { return peek().kind == kind; }
   Location location() const { return peek().location; }
@@ -40,9 +34,10 @@ class TokenStream {
   [[noreturn]] void fail(std::string_view expected, const Token& found) const;
 
  private:
-  std::vector<Token> tokens_;  // the last one is of kind end
+  Lexer lexer_;
   std::string_view file_;
-  size_t at_ = 0;
+  std::array<Token, 2> tokens_;
+  size_t first_ = 0;  // of the two, the next one
 };
 
 // NestingGuard bounds the recursion of the parser: text nested deeper than `limit` is an error.

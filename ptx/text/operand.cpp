@@ -49,9 +49,9 @@ struct OperandPrinter {
   void operator()(const ListOperand& arguments) { list(arguments.elements, '(', ')'); }
   void operator()(const BracketedList& address) { list(address.elements, '[', ']'); }
   void operator()(const PairOperand& pair) {
-    (*this)(pair.first);
+    out += pair.first;
     out += "|";
-    (*this)(pair.second);
+    out += pair.second;
   }
   void operator()(const NotOperand& negation) {
     out += "!";

@@ -124,9 +124,6 @@ class Decoder {
 
   Argument argument(const ptx::Instruction& instruction, const ptx::Operand& operand) {
     Argument result;
-    const auto names = [&](const ptx::Identifier& identifier) {
-      return number_of(identifier.name);
-    };
     if (const auto* name = std::get_if<ptx::Identifier>(&operand.value)) return named(*name);
     if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&operand.value)) {
       result.kind = Argument::Kind::bits;
@@ -152,15 +149,15 @@ class Decoder {
         if (!name)
           refuse(instruction, "has a vector of other things than registers");
         else
-          result.registers.push_back(names(*name));
+          result.registers.push_back(number_of(name->name));
       }
     } else if (const auto* pair = std::get_if<ptx::PairOperand>(&operand.value)) {
       result.kind = Argument::Kind::registers;
-      result.registers = {names(pair->first), names(pair->second)};
+      result.registers = {number_of(pair->first), number_of(pair->second)};
     } else if (const auto* opposite = std::get_if<ptx::NotOperand>(&operand.value)) {
       result.kind = Argument::Kind::reg;
       result.negated = true;
-      result.number = names(opposite->predicate);
+      result.number = number_of(opposite->predicate.name);
     } else {
       refuse(instruction, "has an operand that is not interpreted");
     }

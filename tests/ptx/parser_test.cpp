@@ -90,7 +90,7 @@ TEST(Parser, KnowsWhereInstructionsStand) {
 
 TEST(Parser, ReadsComponentsPairsAndNegations) {
   Instruction compare = instruction("setp.eq.and.u32 p|q, %tid.x, WARP_SZ, !r;");
-  EXPECT_EQ(std::get<PairOperand>(compare.operands.at(0).value).second.name, "q");
+  EXPECT_EQ(std::get<PairOperand>(compare.operands.at(0).value).second, "q");
   EXPECT_EQ(std::get<Identifier>(compare.operands.at(1).value), (Identifier{"%tid", "x"}));
   EXPECT_EQ(std::get<IntegerLiteral>(compare.operands.at(2).value).bits, 32u);
   EXPECT_EQ(std::get<NotOperand>(compare.operands.at(3).value).predicate.name, "r");

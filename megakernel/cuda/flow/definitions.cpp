@@ -12,8 +12,8 @@ Definitions::Definitions(const FlowGraph& graph) {
   for (size_t node = 0; node < graph.nodes.size(); ++node) {
     for (size_t index = 0; index < graph.nodes[node].instructions.size(); ++index) {
       const ptx::Instruction* instruction = graph.nodes[node].instructions[index];
-      ptx::for_each_destination(*instruction, [&](const ptx::Identifier& written) {
-        definitions_[written.name].push_back({instruction, node, index});
+      ptx::for_each_destination(*instruction, [&](const std::string& written) {
+        definitions_[written].push_back({instruction, node, index});
       });
     }
   }

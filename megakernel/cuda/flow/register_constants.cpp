@@ -99,11 +99,11 @@ RegisterConstants::Known RegisterConstants::computed(const Instruction& instruct
 void RegisterConstants::define(const Instruction& instruction) {
   const Known value = computed(instruction);
   if (value.knowledge == Knowledge::none) return;
-  ptx::for_each_destination(instruction, [&](const ptx::Identifier& name) { note(name, value); });
+  ptx::for_each_destination(instruction, [&](const std::string& name) { note(name, value); });
 }
 
-void RegisterConstants::note(const ptx::Identifier& name, Known after) {
-  Known& before = constants_[name.name];
+void RegisterConstants::note(const std::string& name, Known after) {
+  Known& before = constants_[name];
   if (before.knowledge != Knowledge::none && !before.is(after.value)) {
     after = {Knowledge::varying};
   }

@@ -44,7 +44,7 @@ class RegisterConstants {
   Known known(const ptx::Instruction& instruction, size_t index) const;
   Known computed(const ptx::Instruction& instruction) const;
   void define(const ptx::Instruction& instruction);
-  void note(const ptx::Identifier& name, Known after);
+  void note(const std::string& name, Known after);
 
   const Dim3 block_;
   std::map<std::string, Known> constants_;

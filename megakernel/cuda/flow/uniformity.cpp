@@ -206,8 +206,8 @@ class Analysis {
   }
 
   // set() gives a register its level; under a guard it may keep what it had.
-  void set(const ptx::Identifier& name, Level level, bool is_guarded) {
-    const size_t number = numbers_.emplace(key_of(name), numbers_.size()).first->second;
+  void set(const std::string& name, Level level, bool is_guarded) {
+    const size_t number = numbers_.emplace(name, numbers_.size()).first->second;
     if (number >= levels_.size()) levels_.resize(number + 1, Level::same);
     levels_[number] = is_guarded ? join(levels_[number], level) : level;
   }
@@ -216,7 +216,7 @@ class Analysis {
   // not followed: results of calls count as divergent.
   void define(const Instruction& instruction, Level region) {
     const Level level = join(of_result(instruction), seen_by_warps(region));
-    ptx::for_each_destination(instruction, [&](const ptx::Identifier& name) {
+    ptx::for_each_destination(instruction, [&](const std::string& name) {
       set(name, level, instruction.guard.has_value());
     });
   }

@@ -96,8 +96,8 @@ void lift_setp(InstructionLifter& lifter) {
   llvm::Value* other = results.size() > 1 ? results[1] : lifter.ir().CreateNot(results[0]);
   llvm::Value* first = combine(lifter, results[0], with);
   llvm::Value* second = combine(lifter, other, with);
-  lifter.write_register(pair->first.name, first, ScalarType::pred);
-  lifter.write_register(pair->second.name, second, ScalarType::pred);
+  lifter.write_register(pair->first, first, ScalarType::pred);
+  lifter.write_register(pair->second, second, ScalarType::pred);
 }
 
 void lift_set(InstructionLifter& lifter) {

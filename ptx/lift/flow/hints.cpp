@@ -48,9 +48,8 @@ void lift_elect(InstructionLifter& lifter) {
                                                     {mask, ir.getInt1(false)});
   const auto* names = std::get_if<PairOperand>(&lifter.operand(0).value);
   if (names == nullptr) lifter.refuse_invalid("its destination is no pair");
-  lifter.write_register(names->first.name, leader, ScalarType::b32);
-  lifter.write_register(names->second.name, ir.CreateICmpEQ(leader, lane(lifter)),
-                        ScalarType::pred);
+  lifter.write_register(names->first, leader, ScalarType::b32);
+  lifter.write_register(names->second, ir.CreateICmpEQ(leader, lane(lifter)), ScalarType::pred);
 }
 
 // fns.b32 d, mask, base, offset: the place of the offset-th set bit, counted from `base` upwards

@@ -14,9 +14,8 @@ void require_sync(InstructionLifter& lifter) {
 void write_pair(InstructionLifter& lifter, llvm::Value* pair, ScalarType type) {
   llvm::Value* value = lifter.ir().CreateExtractValue(pair, 0);
   if (const auto* names = std::get_if<PairOperand>(&lifter.operand(0).value)) {
-    lifter.write_register(names->first.name, value, type);
-    lifter.write_register(names->second.name, lifter.ir().CreateExtractValue(pair, 1),
-                          ScalarType::pred);
+    lifter.write_register(names->first, value, type);
+    lifter.write_register(names->second, lifter.ir().CreateExtractValue(pair, 1), ScalarType::pred);
   } else {
     lifter.write(0, value, type);
   }
