@@ -32,12 +32,8 @@ bool stays(const CallBase& call) {
          find_device_function(callee->getName().str()) != nullptr;
 }
 
-CallBase* find_call(Function& function, const FunctionSet& recursive) {
-  for (Instruction& instruction : instructions(function)) {
-    auto* call = dyn_cast<CallBase>(&instruction);
-    if (call && !stays(*call) && !recursive.contains(call->getCalledFunction())) return call;
-  }
-  return nullptr;
+bool is_inlined(const CallBase& call, const FunctionSet& recursive) {
+  return !stays(call) && !recursive.contains(call.getCalledFunction());
 }
 
 Status check(CallBase& call, const KernelContext& context) {
@@ -56,20 +52,29 @@ Status check(CallBase& call, const KernelContext& context) {
 // Inlines all but the calls of recursive functions, and adds those to `bodies`.
 Status inline_into(Function& function, const KernelContext& context, const FunctionSet& recursive,
                    std::vector<Function*>& bodies, unsigned& count) {
-  while (CallBase* call = find_call(function, recursive)) {
+  std::vector<CallBase*> calls;
+  for (Instruction& instruction : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    if (call && is_inlined(*call, recursive)) calls.push_back(call);
+  }
+  while (!calls.empty()) {
+    CallBase& call = *calls.back();
+    calls.pop_back();
     if (++count > max_inlined_calls) {
       return unsupported("more than 10000 calls to inline",
                          fmt::format("kernel {}", context.kernel));
     }
-    if (Status status = check(*call, context); !status) return status;
-    const std::string where = place(context, *call);
-    const std::string name = call->getCalledFunction()->getName().str();
+    if (Status status = check(call, context); !status) return status;
+    const std::string where = place(context, call);
+    const std::string name = call.getCalledFunction()->getName().str();
     InlineFunctionInfo info;
-    InlineResult result = InlineFunction(*call, info);
+    InlineResult result = InlineFunction(call, info);
     if (!result.isSuccess()) {
       return unimplemented(fmt::format("a call of {} ({})", name, result.getFailureReason()),
                            where);
     }
+    for (CallBase* inner : info.InlinedCallSites)
+      if (is_inlined(*inner, recursive)) calls.push_back(inner);
   }
   for (Instruction& instruction : instructions(function)) {
     auto* call = dyn_cast<CallBase>(&instruction);
