@@ -53,8 +53,7 @@ class Rewriter {
       // Where some wait anyhow, those that would end wait too: then no later loop over threads has
       // to ask who is left. That is worth more than to know that all end together.
       Way waiting;
-      const bool can_wait = loop->getNumBlocks() == 1;
-      const bool others_wait = can_wait && ways.find(*loop, WayFinder::Ends::wait, waiting);
+      const bool others_wait = ways.find(*loop, WayFinder::Ends::wait, waiting);
       const bool is_better_waited_for =
           loop->getLoopLatch()->getTerminator()->hasMetadata(shared_end) && others_wait &&
           !waiting.edges.empty();
@@ -62,7 +61,6 @@ class Rewriter {
         meet_each_round(*loop);
         return true;
       }
-      if (!can_wait) continue;
       wait_for_all(*loop, others_wait ? waiting : way);
       return true;
     }
@@ -149,7 +147,7 @@ class Rewriter {
 
   std::vector<FreeInduction> free_inductions(const Loop& loop, const Way& way,
                                              std::vector<AllocaInst*>& variables) {
-    BasicBlock* body = loop.getHeader();
+    BasicBlock* header = loop.getHeader();
     Instruction* place = (way.top ? way.top : loop.getLoopPreheader())->getTerminator();
     const auto is_there = [&](Value* value) {
       auto* instruction = dyn_cast<Instruction>(value);
@@ -157,12 +155,12 @@ class Rewriter {
     };
     const auto is_used_inside = [&](const Instruction& value) {
       return all_of(value.users(),
-                    [&](const User* user) { return cast<Instruction>(user)->getParent() == body; });
+                    [&](const User* user) { return loop.contains(cast<Instruction>(user)); });
     };
     std::vector<FreeInduction> found;
-    for (PHINode& phi : make_early_inc_range(body->phis())) {
+    for (PHINode& phi : make_early_inc_range(header->phis())) {
       Value* start = phi.getIncomingValueForBlock(loop.getLoopPreheader());
-      auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(body));
+      auto* next = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
       if (!next || next->getOpcode() != Instruction::Add) continue;
       if (next->getOperand(0) != &phi && next->getOperand(1) != &phi) continue;
       Value* step = next->getOperand(next->getOperand(0) == &phi ? 1 : 0);
@@ -176,7 +174,7 @@ class Rewriter {
       ir.SetInsertPoint(place);
       ir.CreateStore(start, induction.current);
       ir.CreateStore(step, induction.step);
-      ir.SetInsertPoint(body, body->getFirstInsertionPt());
+      ir.SetInsertPoint(header, header->getFirstInsertionPt());
       Value* current = ir.CreateLoad(phi.getType(), induction.current);
       Value* after = ir.CreateLoad(phi.getType(), induction.next);
       phi.replaceAllUsesWith(current);
@@ -203,17 +201,17 @@ class Rewriter {
     AllocaInst* inside = nullptr;
   };
 
-  // take_results() takes out of `body` what writes such variables in each round: a thread that has
-  // been through the loop may as well write them once, behind it.
-  static std::vector<Result> take_results(BasicBlock& body) {
-    DenseMap<Value*, AllocaInst*> inside;  // what the body leaves in variables that it reads
+  // take_results() takes out of the loop's last block what writes such variables in each round: a
+  // thread that has been through the loop may as well write them once, behind it.
+  static std::vector<Result> take_results(const Loop& loop) {
+    DenseMap<Value*, AllocaInst*> inside;  // what the loop leaves in variables that it reads
     std::vector<StoreInst*> others;
-    for (Instruction& instruction : body) {
+    for (Instruction& instruction : *loop.getLoopLatch()) {
       auto* store = dyn_cast<StoreInst>(&instruction);
       auto* variable = store ? dyn_cast<AllocaInst>(store->getPointerOperand()) : nullptr;
       if (!variable) continue;
       const bool is_read = any_of(variable->users(), [&](const User* user) {
-        return isa<LoadInst>(user) && cast<Instruction>(user)->getParent() == &body;
+        return isa<LoadInst>(user) && loop.contains(cast<Instruction>(user));
       });
       if (is_read) {
         inside[store->getValueOperand()] = variable;
@@ -244,7 +242,7 @@ class Rewriter {
   // that run the loop, 1 and on for the edges. They go round until nobody is left inside.
   void wait_for_all(const Loop& loop, const Way& way) {
     if (way.top) hoist(way);
-    BasicBlock* body = loop.getHeader();
+    BasicBlock* header = loop.getHeader();
     BasicBlock* before = loop.getLoopPreheader();
     BasicBlock* exit = loop.getExitBlock();
     std::vector<AllocaInst*> variables;
@@ -252,7 +250,7 @@ class Rewriter {
     formLCSSA(const_cast<Loop&>(loop), dominators_, &loops_, nullptr);
     for (AllocaInst* variable : demote_values())
       variables.push_back(variable);
-    const std::vector<Result> results = take_results(*body);
+    const std::vector<Result> results = take_results(loop);
     LLVMContext& context = function_.getContext();
     IRBuilder<> ir(context);
     BasicBlock& entry = function_.getEntryBlock();
@@ -278,19 +276,19 @@ class Rewriter {
       ir.CreateStore(ir.getInt1(number == 0), active);
       ir.CreateBr(gate);
     };
-    arrive(before, body, 0);
+    arrive(before, header, 0);
     for (size_t i = 0; i < way.edges.size(); ++i)
       arrive(way.edges[i].first, way.edges[i].second, static_cast<unsigned>(i + 1));
     ir.SetInsertPoint(gate);
     ir.CreateBr(head);
     ir.SetInsertPoint(head);
-    ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), active), body, tail)
+    ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), active), header, tail)
         ->setMetadata(lockstep_head, MDNode::get(context, {}));
 
-    Instruction* end = body->getTerminator();
+    Instruction* end = loop.getLoopLatch()->getTerminator();
     ir.SetInsertPoint(end);
     Value* again = end->getOperand(0);
-    if (end->getSuccessor(0) != body) again = ir.CreateNot(again);
+    if (end->getSuccessor(0) != header) again = ir.CreateNot(again);
     ir.CreateStore(again, active);
     ir.CreateBr(tail);
     end->eraseFromParent();

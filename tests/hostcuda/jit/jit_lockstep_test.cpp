@@ -1,4 +1,6 @@
 // Loops in which the threads of a block go round together compute what each thread alone would.
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -74,6 +76,34 @@ TEST_P(JitLockstep, LetsThreadsLeaveAtDifferentTimes) {
       kernels.run("strided", {blocks}, {block}, 0, in.data(), out.data(), count);
       EXPECT_EQ(out, expected) << blocks << " blocks, " << count << " numbers";
     }
+  }
+}
+
+TEST_P(JitLockstep, BranchesInLoopsThatThreadsLeaveAtDifferentTimes) {
+  const int threads = static_cast<int>(block);
+  for (const int count : {0, 1, 77, 1000, 3 * threads}) {
+    const std::vector<float> in = numbers(count + 1);
+    std::vector<float> expected(count + 4 * threads, 2.0f);
+    for (int t = 0; t < threads; ++t) {
+      float top = 0;
+      float sum = 0;
+      int rises = 0;
+      int last = -1;
+      for (int i = t; i < count; i += threads) {
+        if (in[i] > top) {
+          expected[i] = std::exchange(top, in[i]);
+          ++rises;
+        } else if (i > 2 * last) {
+          sum += in[count - 1 - i] * in[i];
+          last = i;
+        }
+      }
+      const float mine[] = {top, sum, static_cast<float>(rises), static_cast<float>(last)};
+      std::copy(std::begin(mine), std::end(mine), expected.begin() + count + 4 * t);
+    }
+    std::vector<float> out(expected.size(), 2.0f);
+    kernels.run("branching", {1}, {block}, 0, in.data(), out.data(), count);
+    EXPECT_EQ(out, expected) << count << " numbers";
   }
 }
 

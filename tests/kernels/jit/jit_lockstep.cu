@@ -22,6 +22,30 @@ extern "C" __global__ void strided(const float* in, float* out, int count) {
   out[blockIdx.x * blockDim.x + t] = pool[(t + 1) % blockDim.x];
 }
 
+// A loop that branches, whose threads leave it at different times: the largest number so far is
+// marked, and who found none for long adds up what stands there.
+extern "C" __global__ void branching(const float* in, float* out, int count) {
+  int t = threadIdx.x;
+  float top = 0, sum = 0;
+  int rises = 0, last = -1;
+  for (int i = t; i < count; i += blockDim.x) {
+    float value = in[i];
+    if (value > top) {
+      out[i] = top;
+      top = value;
+      ++rises;
+    } else if (i > 2 * last) {
+      sum += in[count - 1 - i] * value;
+      last = i;
+    }
+  }
+  float* mine = out + count + 4 * t;
+  mine[0] = top;
+  mine[1] = sum;
+  mine[2] = rises;
+  mine[3] = last;
+}
+
 // Two such loops under a condition, with work between them and values of before used after.
 extern "C" __global__ void two_loops(const int* in, int* out, int count, int limit) {
   __shared__ int pool[256];
