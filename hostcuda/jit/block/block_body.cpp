@@ -14,6 +14,7 @@
 #include "hostcuda/jit/convergence/warp_meetings.hpp"
 #include "hostcuda/jit/lockstep/atomics_apart.hpp"
 #include "hostcuda/jit/lockstep/lockstep_loops.hpp"
+#include "hostcuda/jit/lockstep/rolled_loops.hpp"
 #include "hostcuda/jit/regions/inductions.hpp"
 #include "hostcuda/jit/regions/lifted_points.hpp"
 #include "hostcuda/jit/threads/private_scopes.hpp"
@@ -248,9 +249,10 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
     waits_for_blocks = insert_waits(*thread.function, context);
   }
   insert_warp_meetings(*thread.function, context.block);
-  Cut cut = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME
-                ? cut_with_lockstep(thread, context)
-                : cut_with_atomics_apart(thread, context);
+  const bool stays_as_it_is = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME;
+  if (!stays_as_it_is) roll_loops(*thread.function);
+  Cut cut = stays_as_it_is ? cut_with_lockstep(thread, context)
+                           : cut_with_atomics_apart(thread, context);
   KernelRegions& regions = cut.regions;
   Function& function = *thread.function;
   regions.locals = find_locals(function);

@@ -3,8 +3,10 @@
 #include <optional>
 #include <vector>
 
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -150,6 +152,25 @@ Constant* nothing(SyncOperation operation, Type* type) {
              : Constant::getNullValue(type);
 }
 
+// Computes indices before the first branch: kept in memory on the way to it, they would be zero for
+// threads that do not come by, and no longer known to be side by side in neighbouring threads.
+void compute_indices_first(Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  for (BasicBlock* block : ReversePostOrderTraversal<Function*>(&function)) {
+    if (block == &entry) continue;
+    for (Instruction& instruction : make_early_inc_range(*block)) {
+      const bool can_move = instruction.getType()->isIntOrPtrTy() && !isa<PHINode>(instruction) &&
+                            !instruction.mayReadOrWriteMemory() &&
+                            isSafeToSpeculativelyExecute(&instruction) &&
+                            all_of(instruction.operands(), [&](const Use& operand) {
+                              const auto* value = dyn_cast<Instruction>(operand.get());
+                              return !value || value->getParent() == &entry;
+                            });
+      if (can_move) instruction.moveBefore(entry.getTerminator());
+    }
+  }
+}
+
 // Lifter moves one operation, with all values that pass the moved edges in memory meanwhile.
 class Lifter {
  public:
@@ -261,6 +282,7 @@ class Lifter {
 bool lift_points(Function& function) {
   bool any = false;
   while (std::optional<Place> place = Finder(function).find()) {
+    if (!any) compute_indices_first(function);
     Lifter(function).lift(*place);
     any = true;
   }

@@ -1,4 +1,5 @@
 // Loops in which the threads of a block go round together compute what each thread alone would.
+#include <algorithm>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -104,6 +105,32 @@ TEST_P(JitLockstep, BranchesInLoopsThatThreadsLeaveAtDifferentTimes) {
     std::vector<float> out(expected.size(), 2.0f);
     kernels.run("branching", {1}, {block}, 0, in.data(), out.data(), count);
     EXPECT_EQ(out, expected) << count << " numbers";
+  }
+}
+
+TEST_P(JitLockstep, RollsUpWhatIsUnrolled) {
+  const int blocks = 3;
+  const int threads = static_cast<int>(block);
+  const int rows = std::max(blocks * threads / 32, 1);
+  for (const int width : {0, 1, 31, 33, 96, 127, 128, 129, 160, 1000}) {
+    const std::vector<float> in = numbers(rows * width + 1);
+    std::vector<float> expected(in.size(), 2.0f);
+    for (int t = 0; t < blocks * threads; ++t) {
+      const int row = t / 32;
+      const int lane = t % threads % 32;
+      if (row >= rows) continue;
+      float top = -1;
+      float sum = 0;
+      for (int i = lane; i < width; i += 32) {
+        top = std::max(top, in[row * width + i]);
+        sum += in[row * width + i];
+      }
+      for (int i = lane; i < width; i += 32)
+        expected[row * width + i] = in[row * width + i] * sum + top;
+    }
+    std::vector<float> out(expected.size(), 2.0f);
+    kernels.run("warp_rows", {blocks}, {block}, 0, in.data(), out.data(), rows, width);
+    EXPECT_EQ(out, expected) << rows << " rows of " << width;
   }
 }
 

@@ -46,6 +46,23 @@ extern "C" __global__ void branching(const float* in, float* out, int count) {
   mine[3] = last;
 }
 
+// Rows that the lanes of a warp go through side by side, as often as each can: nvcc unrolls such
+// loops. The first counts by i, the second by a pointer too.
+extern "C" __global__ void warp_rows(const float* in, float* out, int rows, int width) {
+  int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  int lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  float top = -1;
+  for (int i = lane; i < width; i += 32)
+    top = fmaxf(top, in[row * width + i]);
+  const float* mine = in + (size_t)row * width;
+  float sum = 0;
+  for (int i = lane; i < width; i += 32)
+    sum += mine[i];
+  for (int i = lane; i < width; i += 32)
+    out[row * width + i] = in[row * width + i] * sum + top;
+}
+
 // Two such loops under a condition, with work between them and values of before used after.
 extern "C" __global__ void two_loops(const int* in, int* out, int count, int limit) {
   __shared__ int pool[256];
