@@ -174,6 +174,32 @@ void lower_exp2(IntrinsicInst& call) {
   call.eraseFromParent();
 }
 
+// lower_special() makes code in line of a special function of a float, and is false for others.
+bool lower_special(IntrinsicInst& call) {
+  if (!call.getType()->isFloatTy()) return false;
+  IRBuilder<> ir(&call);
+  Value* value = nullptr;
+  switch (call.getIntrinsicID()) {
+    case Intrinsic::exp2:
+      lower_exp2(call);
+      return true;
+    case Intrinsic::log2:
+      value = log2_value(call.getArgOperand(0), ir);
+      break;
+    case Intrinsic::sin:
+      value = sine_value(call.getArgOperand(0), ir);
+      break;
+    case Intrinsic::cos:
+      value = cosine_value(call.getArgOperand(0), ir);
+      break;
+    default:
+      return false;
+  }
+  call.replaceAllUsesWith(value);
+  call.eraseFromParent();
+  return true;
+}
+
 }  // namespace
 
 Status lower_intrinsics(Function& function, const KernelContext& context,
@@ -201,10 +227,7 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
   }
   for (IntrinsicInst* call : calls) {
     const Intrinsic::ID id = call->getIntrinsicID();
-    if (id == Intrinsic::exp2 && call->getType()->isFloatTy()) {
-      lower_exp2(*call);
-      continue;
-    }
+    if (lower_special(*call)) continue;
     if (!call->getCalledFunction()->getName().starts_with("llvm.nvvm.")) continue;
     if (is_sync_point(*call)) continue;
     IRBuilder<> ir(call);

@@ -62,14 +62,15 @@ Value* plain_value(Intrinsic::ID id, ArrayRef<Value*> operands, IRBuilder<>& ir)
       return unary(Intrinsic::exp2);
     case Intrinsic::nvvm_lg2_approx_f:
     case Intrinsic::nvvm_lg2_approx_ftz_f:
+      return log2_value(operands[0], ir);
     case Intrinsic::nvvm_lg2_approx_d:
       return unary(Intrinsic::log2);
     case Intrinsic::nvvm_sin_approx_f:
     case Intrinsic::nvvm_sin_approx_ftz_f:
-      return unary(Intrinsic::sin);
+      return sine_value(operands[0], ir);
     case Intrinsic::nvvm_cos_approx_f:
     case Intrinsic::nvvm_cos_approx_ftz_f:
-      return unary(Intrinsic::cos);
+      return cosine_value(operands[0], ir);
     case Intrinsic::nvvm_fabs_f:
     case Intrinsic::nvvm_fabs_ftz_f:
     case Intrinsic::nvvm_fabs_d:
