@@ -37,6 +37,12 @@ bool is_unrolled(const Loop& loop, unsigned instructions) {
   return rounds >= 0 && rounds * instructions <= most_copies;
 }
 
+// Whether each round goes on with a float that the last one computed: alone, a thread waits for it.
+bool computes_in_turn(const Loop& loop) {
+  return any_of(loop.getHeader()->phis(),
+                [](const PHINode& phi) { return phi.getType()->isFloatingPointTy(); });
+}
+
 constexpr const char* near_mark = "sluice.near";
 
 }  // namespace
@@ -87,8 +93,8 @@ bool is_lockstep_candidate(const Loop& loop) {
     }
   }
   const auto phis = static_cast<unsigned>(range_size(loop.getHeader()->phis()));
-  return instructions <= most_instructions && phis <= most_phis && accesses > 0 &&
-         !is_unrolled(loop, instructions);
+  return instructions <= most_instructions && phis <= most_phis &&
+         (accesses > 0 || computes_in_turn(loop)) && !is_unrolled(loop, instructions);
 }
 
 }  // namespace sluice::hostcuda::jit

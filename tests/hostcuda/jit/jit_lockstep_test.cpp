@@ -134,6 +134,30 @@ TEST_P(JitLockstep, RollsUpWhatIsUnrolled) {
   }
 }
 
+TEST_P(JitLockstep, ComputesAsLongAsEachThreadHasTo) {
+  const uint32_t threads = 3 * block;
+  const std::vector<float> in = numbers(threads);
+  const std::vector<int> rounds = {5, 1, 40, 2, 0, 7, 13};
+  std::vector<float> expected(2 * threads);
+  for (uint32_t i = 0; i < threads; ++i) {
+    float x = in[i];
+    float before = 0;
+    int k = 0;
+    do {
+      before = x;
+      x = x * x * 0.001f + 0.25f;
+    } while (++k < rounds[i % 7]);
+    float y = x;
+    while (y < 90.0f)
+      y = y * 1.5f + 1.0f;
+    expected[2 * i] = x - before;
+    expected[2 * i + 1] = y;
+  }
+  std::vector<float> out(expected.size());
+  kernels.run("iterated", {3}, {block}, 0, in.data(), out.data(), rounds.data());
+  EXPECT_EQ(out, expected);
+}
+
 TEST_P(JitLockstep, GoesRoundAsOftenAsEachBlockAsks) {
   const int blocks = 21;
   const int width = 5 * static_cast<int>(block);

@@ -63,6 +63,22 @@ extern "C" __global__ void warp_rows(const float* in, float* out, int rows, int 
     out[row * width + i] = in[row * width + i] * sum + top;
 }
 
+// Threads that only compute, as long as each has to.
+extern "C" __global__ void iterated(const float* in, float* out, const int* rounds) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i], before = 0;
+  int k = 0;
+  do {
+    before = x;
+    x = x * x * 0.001f + 0.25f;
+  } while (++k < rounds[i % 7]);
+  float y = x;
+  while (y < 90.0f)
+    y = y * 1.5f + 1.0f;
+  out[2 * i] = x - before;
+  out[2 * i + 1] = y;
+}
+
 // Two such loops under a condition, with work between them and values of before used after.
 extern "C" __global__ void two_loops(const int* in, int* out, int count, int limit) {
   __shared__ int pool[256];
