@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/IRBuilder.h>
@@ -23,26 +24,48 @@ constexpr unsigned local_space = 5;
 
 thread_local const SluiceAccessSink* current_sink = nullptr;
 
-// leads_back() follows a pointer back through casts and offsets to what `ends` is true of; PTX
-// keeps addresses in integers, so it goes through those too.
-bool leads_back(const Value* pointer, function_ref<bool(const Value&)> ends, unsigned depth = 0) {
-  constexpr unsigned most_steps = 16;
-  if (depth > most_steps) return false;
-  if (ends(*pointer)) return true;
-  const auto* operation = dyn_cast<Operator>(pointer);
-  if (!operation) return false;
-  switch (operation->getOpcode()) {
-    case Instruction::IntToPtr:
-    case Instruction::PtrToInt:
-    case Instruction::AddrSpaceCast:
-    case Instruction::GetElementPtr:
-      return leads_back(operation->getOperand(0), ends, depth + 1);
-    case Instruction::Add:
-      return leads_back(operation->getOperand(0), ends, depth + 1) ||
-             leads_back(operation->getOperand(1), ends, depth + 1);
-    default:
-      return false;
+// WayBack follows a pointer back through casts and offsets to what `ends` is true of; PTX keeps
+// addresses in integers, so it goes through those too. A loop's pointer leads where it begins.
+class WayBack {
+ public:
+  explicit WayBack(function_ref<bool(const Value&)> ends) : ends_(ends) {}
+
+  bool leads(const Value* pointer, unsigned depth = 0) {
+    constexpr unsigned most_steps = 16;
+    if (depth > most_steps) return false;
+    if (ends_(*pointer)) return true;
+    const auto* operation = dyn_cast<Operator>(pointer);
+    if (!operation) return false;
+    const auto leads_by = [&](unsigned operand) {
+      return leads(operation->getOperand(operand), depth + 1);
+    };
+    switch (operation->getOpcode()) {
+      case Instruction::IntToPtr:
+      case Instruction::PtrToInt:
+      case Instruction::AddrSpaceCast:
+      case Instruction::GetElementPtr:
+        return leads_by(0);
+      case Instruction::Add:
+        return leads_by(0) || leads_by(1);
+      case Instruction::PHI: {
+        if (!seen_.insert(operation).second) return true;
+        const bool all_lead = all_of(operation->operand_values(),
+                                     [&](const Value* value) { return leads(value, depth + 1); });
+        seen_.erase(operation);
+        return all_lead;
+      }
+      default:
+        return false;
+    }
   }
+
+ private:
+  function_ref<bool(const Value&)> ends_;
+  SmallPtrSet<const Value*, 4> seen_;  // on the way here
+};
+
+bool leads_back(const Value* pointer, function_ref<bool(const Value&)> ends) {
+  return WayBack(ends).leads(pointer);
 }
 
 bool is_in(const Value& pointer, unsigned space) {
