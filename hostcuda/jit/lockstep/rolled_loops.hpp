@@ -16,6 +16,9 @@ namespace sluice::hostcuda::jit {
 // - the first runs ((n - 1 - start) / 32 + 1) % 4 rounds, and start is below n: then all rounds
 //   together are those in which i is below n, and i wraps in none of them.
 //
+// Where n lies within 32 of 2^31, the loop as it was written has no end on some threads, since i
+// wraps behind their last round; neither form has one then.
+//
 // True where it changed something.
 bool roll_loops(llvm::Function& function);
 
