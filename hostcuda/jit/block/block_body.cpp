@@ -251,8 +251,8 @@ BlockBody emit_block_body(ThreadFunction& thread, const KernelContext& context,
   insert_warp_meetings(*thread.function, context.block);
   const bool stays_as_it_is = context.traced || context.kernel == SLUICE_MEGAKERNEL_NAME;
   if (!stays_as_it_is) roll_loops(*thread.function);
-  Cut cut = stays_as_it_is ? cut_with_lockstep(thread, context)
-                           : cut_with_atomics_apart(thread, context);
+  Cut cut =
+      stays_as_it_is ? cut_with_lockstep(thread, context) : cut_with_atomics_apart(thread, context);
   KernelRegions& regions = cut.regions;
   Function& function = *thread.function;
   regions.locals = find_locals(function);

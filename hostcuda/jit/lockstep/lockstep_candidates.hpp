@@ -21,7 +21,8 @@ void mark_near_accesses(llvm::Function& function);
 
 // is_lockstep_candidate() tells the loops that gain where the threads of a block go round together:
 // they hold nothing that LLVM could not run for several threads at once, and all their accesses are
-// marked, or there are none and floats are computed from round to round. Costs are guessed: right or wrong, the code computes the same.
+// marked, or there are none and floats are computed from round to round. Costs are guessed: right
+// or wrong, the code computes the same.
 bool is_lockstep_candidate(const llvm::Loop& loop);
 
 }  // namespace sluice::hostcuda::jit
