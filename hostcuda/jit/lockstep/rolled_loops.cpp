@@ -48,6 +48,10 @@ bool has_side_effects(const BasicBlock& block) {
   return any_of(block, [](const Instruction& of) { return of.mayHaveSideEffects(); });
 }
 
+bool accesses_memory(const BasicBlock& block) {
+  return any_of(block, [](const Instruction& of) { return of.mayReadOrWriteMemory(); });
+}
+
 // A comparison that a branch makes, turned so that it holds where the branch goes to `target`.
 std::optional<ICmpInst::Predicate> asked(const BasicBlock* block, const BasicBlock* target,
                                          const ICmpInst*& compare) {
@@ -102,10 +106,11 @@ class Unrolled {
 bool Unrolled::find_blocks() {
   join_ = other_successor(rest_, rest_);
   before_ = other_predecessor(rest_, rest_);
-  if (!join_ || !before_ || is_loop(join_)) return false;
+  if (!join_ || !before_ || is_loop(join_) || has_side_effects(*join_)) return false;
   skip_ = before_->getSingleSuccessor() == rest_ ? before_->getSinglePredecessor() : before_;
   if (!skip_ || other_predecessor(join_, rest_) != skip_) return false;
   if (other_successor(skip_, join_) != (skip_ == before_ ? rest_ : before_)) return false;
+  if (skip_ != before_ && accesses_memory(*before_)) return false;
   for (BasicBlock* entry : successors(join_)) {
     many_ = is_loop(entry) ? entry : entry->getSingleSuccessor();
     exit_ = other_successor(join_, entry);

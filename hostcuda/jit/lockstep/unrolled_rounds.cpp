@@ -219,16 +219,21 @@ std::optional<Linear> UnrolledRounds::of_variable(const PHINode& phi) {
   return grows == static_cast<uint64_t>(*step) ? std::optional(sum) : std::nullopt;
 }
 
+// What does not wrap is place itself, in each of the rounds that `many` runs at once.
 std::optional<Linear> UnrolledRounds::widened(const CastInst& cast) {
   Linear sum;
+  const PHINode* of_many = loops_.partners.lookup(loops_.place);
   const Value* base = cast.getOperand(0);
   const APInt* constant = nullptr;
-  if (is_inside(base) && match(base, m_Add(m_Value(base), m_APInt(constant)))) {
-    if (constant->isNegative()) return std::nullopt;
+  if (match(base, m_Add(m_Specific(of_many), m_APInt(constant)))) {
+    const auto last = static_cast<uint64_t>(*step_of(*loops_.place)) * (loops_.count - 1);
+    if (constant->ugt(last)) return std::nullopt;
     sum.constant = constant->getZExtValue();
+    base = of_many;
   }
-  const bool is_place = base == loops_.place || base == loops_.partners.lookup(loops_.place);
+  const bool is_place = base == loops_.place || base == of_many;
   if (is_inside(base) && !is_place) return std::nullopt;
+  if (is_place && isa<SExtInst>(cast) && !loops_.is_signed) return std::nullopt;
   const Value* of = leaf(base);
   const bool counts = is_place || of == leaf(loops_.start) || of == leaf(loops_.middle);
   const bool is_signed = isa<SExtInst>(cast) && !(counts && loops_.is_signed);

@@ -134,6 +134,9 @@ TEST(RolledLoops, MayCountByPointers) {
        "  %p0 = getelementptr i8, ptr %q, i64 -128\n"},
   };
   EXPECT_EQ(loops(pointers), 1);
+  Changes stored = pointers;
+  stored.push_back({"  br label %rest\n", "  store i32 0, ptr %data\n  br label %rest\n"});
+  EXPECT_EQ(loops(stored), 2);
   Changes other = pointers;
   other.push_back({"ptr %q, i64 512", "ptr %q, i64 516"});
   EXPECT_EQ(loops(other), 2);
@@ -169,11 +172,25 @@ TEST(RolledLoops, RunAllRoundsFromBelowTheBound) {
   EXPECT_EQ(loops({{"icmp slt i32 %lane", "icmp sgt i32 %lane"}}), 2);
   EXPECT_EQ(loops({{"icmp slt i32 %j.next", "icmp ne i32 %j.next"}}), 2);
   EXPECT_EQ(loops({{"%fewer = add i32 %left, -1", "%fewer = add i32 %left, -2"}}), 2);
+  // What is added to i may wrap where i does not, and so may i as a number with sign where it is
+  // compared without.
+  EXPECT_EQ(
+      loops({{"%wide = sext i32 %i to", "%i5 = add i32 %i, 5\n  %wide = sext i32 %i5 to"},
+             {"%j.wide = sext i32 %j to", "%j5 = add i32 %j, 5\n  %j.wide = sext i32 %j5 to"}}),
+      2);
+  const Changes unsigned_ends = {{"icmp slt i32 %lane", "icmp ult i32 %lane"},
+                                 {"icmp slt i32 %j.next", "icmp ult i32 %j.next"}};
+  EXPECT_EQ(loops(unsigned_ends), 2);
+  Changes zeros = unsigned_ends;
+  zeros.push_back({"%wide = sext i32 %i", "%wide = zext i32 %i"});
+  zeros.push_back({"%j.wide = sext i32 %j", "%j.wide = zext i32 %j"});
+  EXPECT_EQ(loops(zeros), 1);
   // Below as a number without sign is not enough where the loop asks for one with.
   EXPECT_EQ(loops({{"icmp slt i32 %lane", "icmp ult i32 %lane"}}), 2);
 }
 
 TEST(RolledLoops, LeaveBehindWhatTheyLeft) {
+  EXPECT_EQ(loops({{"  %done = icmp", "  store float %sum.join, ptr %data\n  %done = icmp"}}), 2);
   EXPECT_EQ(loops({{"[%sum4, %many]\n  %out", "[%sum3, %many]\n  %out"}}), 2);
   EXPECT_EQ(loops({{"end:\n  %result = phi float [0.0, %entry], [%sum.join, %join]",
                     "end:\n  %result = phi float [0.0, %entry], [1.0, %join]"}}),
