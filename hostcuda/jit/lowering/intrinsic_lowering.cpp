@@ -13,8 +13,8 @@
 
 #include "hostcuda/jit/library/device_fault.hpp"
 #include "hostcuda/jit/library/device_library.hpp"
+#include "hostcuda/jit/library/directed_double.hpp"
 #include "hostcuda/jit/lowering/access_trace.hpp"
-#include "hostcuda/jit/lowering/math_intrinsics.hpp"
 #include "hostcuda/jit/lowering/outside_address.hpp"
 #include "hostcuda/jit/lowering/special_functions.hpp"
 #include "hostcuda/jit/lowering/special_registers.hpp"
@@ -232,7 +232,7 @@ Status lower_intrinsics(Function& function, const KernelContext& context,
     if (is_sync_point(*call)) continue;
     IRBuilder<> ir(call);
     Value* value = special_register(*call, context.block, static_shared_bytes, ir);
-    if (!value) value = math_value(*call, ir);
+    if (!value) value = call_directed(id, SmallVector<Value*, 3>(call->args()), ir);
     if (!value) value = address_space_test(*call, static_shared_bytes, ir);
     if (value) {
       call->replaceAllUsesWith(value);
