@@ -50,7 +50,7 @@ void Lexer::fail(const std::string& what, const Location& location) const {
   throw SyntaxError{{ErrorKind::invalid_input, what, where(file_, location), {}}};
 }
 
-void Lexer::take_line_end() {
+void Lexer::step() {
   if (text_[at_] == '\n') {
     ++line_;
     line_begin_ = at_ + 1;
@@ -61,7 +61,7 @@ void Lexer::take_line_end() {
 void Lexer::skip_blanks_and_comments() {
   while (at_ < text_.size()) {
     if (is(text_[at_], blank)) {
-      take_line_end();
+      step();
     } else if (text_[at_] == '/' && (peek(1) == '/' || peek(1) == '*')) {
       skip_comment();
     } else {
@@ -79,7 +79,7 @@ void Lexer::skip_comment() {
   const size_t end = text_.find("*/", at_ + 2);
   if (end == std::string_view::npos) fail("expected '*/', found the end of the file", begin);
   while (at_ < end + 2)
-    take_line_end();
+    step();
 }
 
 Token::Kind Lexer::read() {

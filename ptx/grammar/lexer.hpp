@@ -53,7 +53,7 @@ class Lexer {
 
   void skip_blanks_and_comments();
   void skip_comment();
-  void take_line_end();
+  void step();
   Token::Kind read();
   bool starts_operand() const;
   void read_word();

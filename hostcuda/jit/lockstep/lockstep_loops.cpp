@@ -6,7 +6,6 @@
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -19,6 +18,7 @@
 #include "hostcuda/jit/lockstep/loop_way.hpp"
 #include "hostcuda/jit/lockstep/uniform_ends.hpp"
 #include "hostcuda/jit/lowering/sync_points.hpp"
+#include "hostcuda/jit/regions/early_values.hpp"
 #include "hostcuda/jit/regions/uniformity.hpp"
 
 namespace sluice::hostcuda::jit {
@@ -90,14 +90,7 @@ class Rewriter {
     for (BasicBlock* block : depth_first(way.top)) {
       if (!way.blocks.contains(block) || block == way.top) continue;
       for (Instruction& instruction : make_early_inc_range(*block)) {
-        const bool can_move = !isa<PHINode>(instruction) && !instruction.isTerminator() &&
-                              !instruction.mayReadOrWriteMemory() &&
-                              isSafeToSpeculativelyExecute(&instruction) &&
-                              all_of(instruction.operands(), [&](const Use& operand) {
-                                auto* value = dyn_cast<Instruction>(operand.get());
-                                return !value || dominators_.dominates(value, place);
-                              });
-        if (can_move) instruction.moveBefore(place);
+        if (can_be_computed_at(instruction, *place, dominators_)) instruction.moveBefore(place);
       }
     }
   }

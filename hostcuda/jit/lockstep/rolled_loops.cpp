@@ -68,8 +68,7 @@ std::optional<ICmpInst::Predicate> asked(const BasicBlock* block, const BasicBlo
 // too.
 class Unrolled {
  public:
-  Unrolled(BasicBlock* rest, const DominatorTree& dominators)
-      : rest_(rest), dominators_(dominators) {}
+  explicit Unrolled(BasicBlock* rest) : rest_(rest) {}
 
   // find() is false where the blocks or what they do are not such.
   bool find() {
@@ -90,7 +89,6 @@ class Unrolled {
   bool computes_the_same() const;
 
   BasicBlock* rest_;
-  const DominatorTree& dominators_;
   BasicBlock* before_ = nullptr;
   BasicBlock* skip_ = nullptr;
   BasicBlock* join_ = nullptr;
@@ -225,10 +223,11 @@ bool Unrolled::starts_below() const {
     is_below |= ICmpInst::isLT(holds) && other == loops_.start;
     is_positive |= holds == ICmpInst::ICMP_SLT && computeKnownBits(other, layout).isNonNegative();
   };
-  const auto* place = dominators_.getNode(skip_);
+  const DominatorTree dominators(*rest_->getParent());
+  const auto* place = dominators.getNode(skip_);
   while (const auto* above = place ? place->getIDom() : nullptr) {
     for (const BasicBlock* to : successors(above->getBlock())) {
-      if (dominators_.dominates(BasicBlockEdge(above->getBlock(), to), skip_))
+      if (dominators.dominates(BasicBlockEdge(above->getBlock(), to), skip_))
         learn(above->getBlock(), to);
     }
     place = above;
@@ -286,10 +285,9 @@ bool roll_loops(Function& function) {
   bool changed = false;
   for (bool found = true; found; changed |= found) {
     found = false;
-    const DominatorTree dominators(function);
     for (BasicBlock& block : function) {
       if (!is_loop(&block)) continue;
-      Unrolled loops(&block, dominators);
+      Unrolled loops(&block);
       if (!loops.find()) continue;
       LaneStrides strides(function);
       if (loops.is_shared(strides)) continue;

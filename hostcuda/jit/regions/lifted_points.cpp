@@ -6,7 +6,6 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -15,6 +14,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "hostcuda/jit/lowering/sync_points.hpp"
+#include "hostcuda/jit/regions/early_values.hpp"
 
 namespace sluice::hostcuda::jit {
 namespace {
@@ -155,18 +155,14 @@ Constant* nothing(SyncOperation operation, Type* type) {
 // Computes indices before the first branch: kept in memory on the way to it, they would be zero for
 // threads that do not come by, and no longer known to be side by side in neighbouring threads.
 void compute_indices_first(Function& function) {
-  BasicBlock& entry = function.getEntryBlock();
+  const DominatorTree dominators(function);
+  Instruction* place = function.getEntryBlock().getTerminator();
   for (BasicBlock* block : ReversePostOrderTraversal<Function*>(&function)) {
-    if (block == &entry) continue;
+    if (block == place->getParent()) continue;
     for (Instruction& instruction : make_early_inc_range(*block)) {
-      const bool can_move = instruction.getType()->isIntOrPtrTy() && !isa<PHINode>(instruction) &&
-                            !instruction.mayReadOrWriteMemory() &&
-                            isSafeToSpeculativelyExecute(&instruction) &&
-                            all_of(instruction.operands(), [&](const Use& operand) {
-                              const auto* value = dyn_cast<Instruction>(operand.get());
-                              return !value || value->getParent() == &entry;
-                            });
-      if (can_move) instruction.moveBefore(entry.getTerminator());
+      const bool is_index = instruction.getType()->isIntOrPtrTy();
+      if (is_index && can_be_computed_at(instruction, *place, dominators))
+        instruction.moveBefore(place);
     }
   }
 }
